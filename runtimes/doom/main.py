@@ -18,7 +18,6 @@ from pluriverse_server.kit import run_program
 
 
 def main() -> int:
-    """Play until asked to stop."""
     sweep()
     with tempfile.TemporaryDirectory(prefix="doom-") as folder, contextlib.closing(Engine()) as engine:
         # The engine leaves folders where it is started.

@@ -43,8 +43,6 @@ class End(Source):
 
 
 class Step(_Table):
-    """Something that is done for the player to begin a game."""
-
     click: Annotated[list[int], Field(min_length=2, max_length=2)] | None = None
     key: str | None = None
     call: str | None = None
@@ -90,8 +88,6 @@ class Game(_Table):
 
 
 class Games(_Table):
-    """A whole games.toml."""
-
     games: list[Game]
 
 
@@ -113,7 +109,6 @@ def entries(table: Path) -> list[dict[str, Any]]:
 
 
 def main() -> None:
-    """Print them all."""
     own = FOLDER / "swf" / "games.toml"
     tables = [FOLDER / "games.toml", *([own] if own.is_file() else [])]
     try:

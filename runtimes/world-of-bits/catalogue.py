@@ -22,8 +22,6 @@ GRACE_S: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A page of miniwob."""
-
     group: str
     name: str
     title: str
@@ -39,7 +37,6 @@ class Task:
 
     @property
     def page(self) -> str:
-        """Its page within miniwob's."""
         return f"{self.group}/{self.name}{'.html' if self.group == 'miniwob' else '/wrapper.html'}"
 
     def environments(self, name: str | None = None, title: str | None = None, **keys: Any) -> Iterator[dict[str, Any]]:
@@ -63,7 +60,6 @@ class Task:
 
 
 def tasks() -> list[Task]:
-    """All of them, by name."""
     table = tomllib.loads(TASKS.read_text(encoding="utf-8"))
     return [Task(group, name, **keys) for group, pages in table.items() for name, keys in pages.items()]
 

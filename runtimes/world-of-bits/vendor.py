@@ -77,7 +77,6 @@ def _unpack(wheel: Path, target: Path) -> None:
 
 
 def main() -> int:
-    """Fetch what is missing and say so; 1 if it could not be had."""
     try:
         fetched = vendor()
     except VendorError as error:

@@ -264,24 +264,6 @@ test_agents_are_told_what_they_are_promised = Episodes.TestCase
 # ── one by one ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_end_of_an_episode_is_told_in_the_order_that_agents_rely_on() -> None:
-    machine = running()
-    outputs = machine.report(reports.Reward(1, 2.0), 1.0)
-    outputs += machine.report(reports.Done(1, 3.0), 2.0)
-    outputs += machine.report(reports.Reward(1, 5.0), 2.0)
-    outputs += machine.report(reports.Ready(2), 3.0)
-    outputs += machine.report(reports.Reward(2, 7.0), 3.0)
-    assert told(outputs) == [
-        ("reward", 2.0, 1),
-        ("done", 3.0, 1),
-        ("finished", 1),
-        ("resetting", 2),
-        ("begin", 2),
-        ("running", 2),
-        ("reward", 7.0, 2),
-    ]
-
-
 def happen(machine: EpisodeMachine, event: Event) -> list[Output]:
     """Let ``event`` happen to the machine, from outside."""
     match event:

@@ -70,13 +70,11 @@ class Entry:
     free_play: bool = False
 
     def as_json(self) -> dict[str, Any]:
-        """As ``catalogue.py`` prints it."""
         spaces = {"discrete": choices(self.buttons), "observation": [len(OBSERVATION)]}
         return {"id": self.id, "title": self.title, "fps": FPS, "spaces": spaces}
 
 
 def entries() -> Iterator[Entry]:
-    """All of them."""
     for name, (config, words, buttons) in _SCENARIOS.items():
         yield Entry(f"{PREFIX}{name}-v0", f"Doom: {words}", config, buttons)
     yield _free_play("FreePlay", "freedoom2", "map01")

@@ -100,12 +100,10 @@ class Engine:
         return self._picture
 
     def observation(self) -> list[float]:
-        """The values of ``OBSERVATION``."""
         assert self._game is not None
         return [self._game.get_game_variable(variable) for variable in _VARIABLES]
 
     def close(self) -> None:
-        """End the engine. May be called repeatedly."""
         game, self._game = self._game, None
         if game is not None:
             game.close()

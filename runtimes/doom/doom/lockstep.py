@@ -14,18 +14,15 @@ class View:
     """A window in the engine's place."""
 
     def __init__(self) -> None:
-        """Open it; raise NoDisplay if there is no X server that can be drawn on."""
         self.window = Window(WIDTH, HEIGHT, title="doom")
         self._region = self.window.image(0, 0, WIDTH, HEIGHT)
         self._picture = np.frombuffer(self._region.memory, np.uint8).reshape(HEIGHT, WIDTH, 4)
 
     def show(self, engine: Engine) -> None:
-        """Show the engine's picture."""
         self._picture[:, :, 2::-1] = engine.picture()
         self.window.put(self._region)
 
     def close(self) -> None:
-        """Close it."""
         self.window.close()
 
 
@@ -43,21 +40,16 @@ class LockstepEpisode(SteppedEpisode):
         view.window.sync()
 
     def begin(self) -> None:
-        """Report that the first tic is on the screen."""
         self.report(Ready(self.episode, self._fps), *self.said())
 
     def step(self, keys: frozenset[int]) -> Outcome:
-        """See ``SteppedEpisode``; raise EngineDied if the engine has crashed."""
         return self._engine.step(keys)
 
     def see(self) -> Seen:
-        """See ``SteppedEpisode``."""
         return Seen(self._engine.picture(), observation=self._engine.observation())
 
     def draw(self) -> None:
-        """See ``SteppedEpisode``."""
         self._view.show(self._engine)
 
     def said(self) -> list[Report]:
-        """The variables."""
         return [Observation(self.episode, self._engine.observation())]

@@ -30,7 +30,6 @@ class Program(kit.Program):
     """The loop around the engine. The block's window is its own, above the engine's."""
 
     def __init__(self, reporter: kit.Reporter, engine: Engine) -> None:
-        """Open the block's window; raise NoDisplay if there is no X server that can be drawn on."""
         self._shown = kit.BlockWindow(BLOCK_X, BLOCK_Y, "doom block")
         # The engine's window leaves it where one aims.
         self._shown.window.hide_pointer()
@@ -41,7 +40,6 @@ class Program(kit.Program):
         self._view: View | None = None
 
     def idle_s(self) -> float | None:
-        """Return the seconds until the next tic is due, or in lockstep until it is to be shown."""
         episode = self._episode
         if isinstance(episode, LockstepEpisode):
             due = episode.due(watched=self.lockstep.watched)

@@ -37,15 +37,12 @@ class Frameskips:
         self._random = random.Random(seed)  # noqa: S311
 
     def next(self) -> int:
-        """The frames of the next step."""
         return self._fixed or LEAST_FRAMESKIP + int(self._random.random() * FRAMESKIPS)
 
     def save(self) -> object:
-        """Return what ``load`` needs to draw the same again."""
         return None if self._fixed else self._random.getstate()
 
     def load(self, saved: Any) -> None:
-        """Draw again what was drawn after ``save``."""
         if saved is not None:
             self._random.setstate(saved)
 
@@ -85,7 +82,6 @@ class Palette:
         self._bgrx[screen, 3] = KNOWN
 
     def rgb(self, colours: NDArray[np.uint8]) -> NDArray[np.uint8]:
-        """Return known colours, of any shape, as RGB."""
         return self._bgrx[colours, 2::-1]
 
 
@@ -98,7 +94,6 @@ class AtariEnvironment(Environment):
         self._palette = Palette()
 
     def reset(self, seed: int) -> None:
-        """Begin an episode."""
         self._ale = self._emulators.begin(self._game, seed)
         self._frameskips = Frameskips(self._game.frameskip, seed)
         # The actions of the last frames.
@@ -144,7 +139,6 @@ class AtariEnvironment(Environment):
         return np.maximum(self._pooled, before, out=self._pooled)
 
     def draw(self, picture: NDArray[np.uint8], top: int, bottom: int) -> None:
-        """Write some rows of the frame; see ``Environment.draw``."""
         rows = slice(top, bottom)
         if self._game.max_pool:
             picture[rows] = self._pooled[rows]
@@ -173,7 +167,6 @@ class AtariEnvironment(Environment):
         return Kept((self._game, state, self._frameskips.save(), asked, action), len(state))
 
     def load(self, kept: Kept) -> None:
-        """Restore the emulator's state; see ``Environment.load``."""
         import ale_py
 
         game, state, frameskips, asked, action = kept.state
@@ -189,7 +182,6 @@ class AtariEnvironment(Environment):
 
     @property
     def lives(self) -> int:
-        """How many lives are left; 0 in games without."""
         return self._ale.lives()
 
     def _keep(self) -> None:

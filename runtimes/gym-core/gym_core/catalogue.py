@@ -54,7 +54,6 @@ class Gymnasium:
 
     @property
     def has_mission(self) -> bool:
-        """Whether each episode begins with a mission, in words."""
         return self.id.startswith(("MiniGrid-", "BabyAI-"))
 
 
@@ -70,7 +69,6 @@ class Entry:
     time_limit_s: float | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """Return the entry as ``catalogue.py`` prints it."""
         fields: dict[str, Any] = {"id": self.id, "fps": self.fps, "sync": self.sync, "title": self.title}
         fields["spaces"] = self.spaces
         if isinstance(self.game, Atari):
@@ -80,7 +78,6 @@ class Entry:
         return fields
 
     def with_options(self, values: Mapping[str, Any]) -> Self:
-        """Return a copy with a value for each of its options."""
         return replace(self, game=replace(self.game, **values))
 
     @property
@@ -119,7 +116,6 @@ _VARIANTS: Final = (
 
 
 def entries() -> Iterator[Entry]:
-    """All of them."""
     yield from itertools.chain(_atari(), _cart_poles(), _gymnasium())
 
 

@@ -32,7 +32,6 @@ def of_atari(rom: str, *, full: bool, sync: bool) -> dict[str, Any]:
 
 @cache
 def of_gymnasium(id_: str, *, mission: bool, low_dimensional: bool, sync: bool) -> dict[str, Any]:
-    """Return the spaces of an environment of Gymnasium, with its mission as text or its state as observation."""
     match controls_of(id_):
         case Turns(actions):
             ordered = sorted((action, words, key) for key, (action, words) in actions.items())

@@ -68,7 +68,6 @@ class Turns:
 
     @property
     def meaning(self) -> str:
-        """The keys and what they do, for people."""
         return ", ".join(f"{NAMES.get(key, chr(key))}: {words}" for key, (_, words) in self.actions.items())
 
 
@@ -212,7 +211,6 @@ def controls_of(gymnasium_id: str) -> Controls:
 
 
 def markdown_table() -> str:
-    """Return the README's table of keys."""
     names = {**BY_ID, **{f"{prefix}*": controls for prefix, controls in BY_PREFIX.items()}}
     rows = (
         f"| `{name}` | {'held' if isinstance(controls, Held) else 'a step each'} | {controls.meaning} |"

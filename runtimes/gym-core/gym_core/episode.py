@@ -51,7 +51,6 @@ class Episode:
         screen.window.sync()
 
     def begin(self) -> None:
-        """Report that the first frame is on the screen; time runs from now on."""
         self._latch.forget_presses()
         self._pacer = Pacer(self._fps, time.monotonic() + 1 / self._fps)
         picture = (0, 0, *self._environment.size)

@@ -41,7 +41,6 @@ class GymnasiumEnvironment(Environment):
         self.turn_keys = frozenset(self._controls.actions) if isinstance(self._controls, Turns) else None
 
     def reset(self, seed: int) -> None:
-        """Begin an episode."""
         self._observation: Any
         self._observation, _ = self._env.reset(seed=seed)
         self._rendered: NDArray[np.uint8] | None = None
@@ -60,14 +59,12 @@ class GymnasiumEnvironment(Environment):
         return self._rendered
 
     def draw(self, picture: NDArray[np.uint8], top: int, bottom: int) -> None:
-        """Write some rows of the frame; see ``Environment.draw``."""
         rgb = self.frame()
         # Three plain copies are five times as fast as one through a reversed index.
         for channel in range(3):
             picture[top:bottom, :, 2 - channel] = rgb[top:bottom, :, channel]
 
     def rgb(self) -> NDArray[np.uint8]:
-        """The same."""
         return self.frame()
 
     def observation(self) -> list[float] | None:
@@ -85,7 +82,6 @@ class GymnasiumEnvironment(Environment):
         return Kept((self._game, stream.getvalue(), pickler.shared), stream.tell())
 
     def load(self, kept: Kept) -> None:
-        """See ``Environment.load``."""
         game, pickled, shared = kept.state
         if game != self._game:
             raise ValueError(f"the snapshot is of {game.id}")
@@ -95,11 +91,9 @@ class GymnasiumEnvironment(Environment):
         self._rendered = None
 
     def text(self) -> str:
-        """The mission of minigrid's environments, in their words."""
         return str(self._observation["mission"]) if self._has_mission else ""
 
     def close(self) -> None:
-        """Close the environment."""
         self._env.close()
 
     def _action(self, keys: frozenset[int]) -> Any:

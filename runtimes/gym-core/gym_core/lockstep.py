@@ -48,24 +48,20 @@ class LockstepEpisode(SteppedEpisode):
         self.report(ready, *self.said())
 
     def step(self, keys: frozenset[int]) -> Outcome:
-        """See ``SteppedEpisode``."""
         self._back_at = None
         return self._environment.step(keys)
 
     def skip(self, keys: frozenset[int]) -> Outcome:
-        """See ``SteppedEpisode``."""
         self._back_at = None
         return self._environment.skip(keys)
 
     def see(self) -> Seen:
-        """See ``SteppedEpisode``."""
         if self._back_at is not None:
             return self._back_at
         environment = self._environment
         return Seen(environment.rgb(), environment.text(), environment.observation(), self.info())
 
     def save(self) -> Kept | None:
-        """See ``SteppedEpisode``."""
         kept = self._environment.save()
         if kept is None:
             return None
@@ -76,23 +72,19 @@ class LockstepEpisode(SteppedEpisode):
         )
 
     def load(self, kept: Kept) -> None:
-        """See ``SteppedEpisode``."""
         environment, said, shape, pixels = kept.state
         self._environment.load(environment)
         self._back_at = replace(said, pixels=np.frombuffer(zlib.decompress(pixels), np.uint8).reshape(shape))
 
     def draw(self) -> None:
-        """See ``SteppedEpisode``."""
         if self._screen is not None:
             self._screen.show(self._environment)
 
     def info(self) -> dict[str, Any]:
-        """How many lives are left, where that is known."""
         lives = self._environment.lives
         return {} if lives is None else {"lives": lives}
 
     def said(self) -> list[Report]:
-        """The mission, and the structured observation, of environments that have them."""
         text, observation = self._environment.text(), self._environment.observation()
         said: list[Report] = [Text(self.episode, text)] if text else []
         return said if observation is None else [*said, Observation(self.episode, observation)]

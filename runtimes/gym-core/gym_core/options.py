@@ -10,7 +10,6 @@ from . import tables
 
 @cache
 def of_atari(rom: str, repeat_action_probability: float) -> dict[str, Any]:
-    """Return the options of an Atari game, by the names of ``catalogue.Atari``'s fields."""
     modes, difficulties = tables.MODES[rom], tables.DIFFICULTIES[rom]
     return {
         "mode": {

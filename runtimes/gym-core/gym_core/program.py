@@ -75,7 +75,6 @@ class Program(kit.Program):
     """The loop around the environments, on a screen of its own."""
 
     def __init__(self, reporter: kit.Reporter) -> None:
-        """Open the window; raise NoDisplay if there is no X server that can be drawn on."""
         self._screen = Screen()
         super().__init__(reporter, self._screen.window, self._screen.block, self._begin_in_slot)
         entries = {entry.id: entry for entry in catalogue.entries()}
@@ -85,7 +84,6 @@ class Program(kit.Program):
         self._awaited: float | None = None
 
     def idle_s(self) -> float | None:
-        """Return the seconds until the next frame, or until the clock that an agent waits for."""
         episode = self._episode
         if episode is None:
             return None
@@ -97,7 +95,6 @@ class Program(kit.Program):
         return idle if self._awaited is None else min(idle, _next_millisecond(self._awaited) - time.time())
 
     def reset(self, request: Reset) -> None:
-        """Begin an episode; raise UnknownEnvironment if the catalogue hasn't the one that was asked for."""
         entry, spaces = self._games[0].entry(request)
         environment = self._games[0].environment(entry.game)
         self._awaited = None
@@ -114,7 +111,6 @@ class Program(kit.Program):
         self._episode.begin()
 
     def press(self, keysym: int) -> None:
-        """Step an environment in which the key is one."""
         if isinstance(self._episode, Episode):
             self._episode.press(keysym)
 
@@ -123,7 +119,6 @@ class Program(kit.Program):
         self._awaited = sent_at
 
     def attend(self) -> None:
-        """Paint what is due."""
         if self._awaited is not None and time.time() >= _next_millisecond(self._awaited):
             self._screen.stamp()
             self._awaited = None

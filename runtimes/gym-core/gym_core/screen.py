@@ -29,7 +29,6 @@ class Screen:
     """The window with the regions of the game and the block; ``close`` frees all of them."""
 
     def __init__(self) -> None:
-        """Open the window; raise NoDisplay if there is no X server that can be drawn on."""
         self.window = Window(WIDTH, HEIGHT, title="gym-core")
         self.block = MetadataBlock(self.window, BLOCK_X, BLOCK_Y)
         self._region: Region | None = None
@@ -61,14 +60,12 @@ class Screen:
         return now
 
     def stamp(self) -> float:
-        """Paint only the clock; return it in UNIX seconds."""
         now = time.time()
         self.block.stamp(now)
         self.window.put(self.block.region)
         return now
 
     def close(self) -> None:
-        """Close the window."""
         self.window.close()
 
     def _draw(self, environment: Environment) -> list[tuple[int, int]]:

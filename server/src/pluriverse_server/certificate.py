@@ -37,11 +37,7 @@ class Certificate:
     """What TLS is spoken with. ``context`` shows the certificate whose SHA-256, in hexadecimal, is ``fingerprint``."""
 
     def __init__(self, certificate: Path, key: Path) -> None:
-        """Read the files (PEM), the certificate with those of its authorities behind it.
-
-        Raises:
-            CertificateError: they can't be used.
-        """
+        """Read the files (PEM), the certificate with those of its authorities behind it."""
         self._files = certificate, key
         self._seen = self._signature()
         self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -104,7 +100,6 @@ class Certificate:
                 log.info("TLS has a new certificate, its SHA-256 is %s", self.fingerprint)
 
     def _signature(self) -> list[tuple[int, int, int]]:
-        """Return what changes when a file does."""
         with contextlib.suppress(OSError):
             found = [path.stat() for path in self._files]
             return [(each.st_mtime_ns, each.st_size, each.st_ino) for each in found]
@@ -121,7 +116,6 @@ def _alternative(name: str):
 
 
 def _load(context: ssl.SSLContext, certificate: Path, key: Path) -> str:
-    """Let a context show a certificate from now on; return its fingerprint."""
     try:
         first = _FIRST.search(certificate.read_bytes())
         if first is None:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-import resource
 import sys
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 from pluriverse_protocol.rfb.security import generate_password
@@ -31,10 +30,8 @@ from .console.options import (
 from .console.secrecy import keep_secret, read_password, read_tokens
 from .console.serve import EXIT_USAGE, exit_on_error, fail, serve, set_up_logging
 from .manifest.runtime import ManifestError, load
+from .process import raise_descriptor_limit
 from .settings import DisplayBackend, Settings
-
-# Each connection is a descriptor, however short it lives, and the soft limit of many systems is a thousand.
-DESCRIPTORS: Final = 16384
 
 app = typer.Typer(
     name="pluriverse-server",
@@ -183,8 +180,5 @@ add_commands(app)
 
 
 def main() -> None:
-    """The entry point."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft < DESCRIPTORS:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (min(DESCRIPTORS, hard), hard))
+    raise_descriptor_limit()
     app(prog_name="pluriverse-server")

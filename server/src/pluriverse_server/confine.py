@@ -57,7 +57,6 @@ _ENDS = {"allow": 0x7FFF0000, "refuse": 0x00050000 | errno.EACCES, "unknown": 0x
 
 
 def main() -> None:
-    """Become the command."""
     network, *command = sys.argv[1:]
     libc = ctypes.CDLL(None, use_errno=True)
     _drop_capabilities(libc)
@@ -140,8 +139,6 @@ def _refuse_sockets(libc: ctypes.CDLL, lines: list[tuple[int, int, str, str]]) -
 
 
 class _Program(ctypes.Structure):
-    """struct sock_fprog."""
-
     _fields_ = (("length", ctypes.c_ushort), ("instructions", ctypes.c_void_p))
 
 

@@ -39,16 +39,12 @@ class Environment:
 
 @dataclass(frozen=True, slots=True)
 class Send:
-    """Send a message to every connection."""
-
     message: messages.Describe | messages.Reward | messages.Text | messages.Observation
     episode_id: int
 
 
 @dataclass(frozen=True, slots=True)
 class Begin:
-    """Ask the program to begin an episode, starting it if it doesn't run."""
-
     episode_id: int
     environment: Environment
     seed: int
@@ -57,8 +53,6 @@ class Begin:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """Record that an episode is over."""
-
     episode_id: int
     env_id: str
     reward: float
@@ -90,8 +84,6 @@ class Episode:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How an episode ends: outcome, reason, and the reward and info of its last frame."""
-
     reason: str
     terminated: bool = False
     truncated: bool = True
@@ -101,8 +93,6 @@ class Ending:
 
 
 class EpisodeMachine:
-    """Runs the episodes of a remote, one after the other."""
-
     def __init__(self, describe: Callable[[messages.Describe], messages.Describe], entropy: int) -> None:
         """Use ``describe`` to complete descriptions, and ``entropy`` to seed episodes without a seed of their own."""
         self._describe = describe
@@ -195,7 +185,6 @@ class EpisodeMachine:
         return self._run(Event.TIME_LIMIT, now, ending=Ending(reports.TIME_LIMIT))
 
     def program_lost(self, reason: str, now: float) -> list[Output]:
-        """End the episode of a program that crashed, hung, or was not ready in time."""
         return self._run(Event.PROGRAM_LOST, now, ending=Ending(reason)) if self.episode else []
 
     def heartbeat(self, now: float) -> list[Output]:

@@ -27,12 +27,10 @@ class SteadyLoop(asyncio.SelectorEventLoop):
         super().__init__(_WatchedSelector(self._watch))
 
     def time(self) -> float:
-        """Return seconds, without those that were lost."""
         return self._watch.time()
 
 
 def run(main: Coroutine[Any, Any, _T]) -> _T:
-    """Run ``main`` as ``asyncio.run`` does, on such a loop."""
     with asyncio.Runner(loop_factory=SteadyLoop) as runner:
         return runner.run(main)
 

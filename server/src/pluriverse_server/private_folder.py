@@ -32,7 +32,6 @@ class PrivateFolder:
     """A folder ``path`` that only this user may look into, until ``remove``."""
 
     def __init__(self) -> None:
-        """Make it; raise OSError if there is no place for it."""
         self._locks: list[int] = []
         self.folders: list[Path] = []
         """What was made: the folder itself and, where its path is too long, the one in which a link has ``path``."""
@@ -47,7 +46,6 @@ class PrivateFolder:
             raise
 
     def remove(self) -> None:
-        """Remove it with all that is in it."""
         for folder in self.folders:
             shutil.rmtree(folder, ignore_errors=True)
         for lock in self._locks:

@@ -75,11 +75,7 @@ class TooMuchOutput(Exception):
 
 
 def executable(name: str, *, package: str | None = None, path: str | None = None, cwd: Path | None = None) -> str:
-    """Return the path of a program, looked for on ``path`` (default: PATH) or, with a slash, from ``cwd``.
-
-    Raises:
-        StartError: it isn't there; names the Debian ``package`` that has it.
-    """
+    """Return the path of a program, looked for on ``path`` (default: PATH) or, with a slash, from ``cwd``."""
     found = shutil.which(str((cwd or Path.cwd()) / name) if "/" in name else name, path=path)
     if found is None:
         mend = f"; install it with: apt-get install {package}" if package else ""
@@ -89,7 +85,6 @@ def executable(name: str, *, package: str | None = None, path: str | None = None
 
 
 def start_error(name: str, error: OSError | ValueError, command: Sequence[str] = ()) -> StartError:
-    """Return the reason why a program could not be started."""
     short = isinstance(error, OSError) and error.errno in _SHORTAGES
     what = f" ({' '.join(command)})" if command else ""
     return (OutOfResources if short else StartError)(f"{name} could not be started{what}: {error}")
@@ -124,11 +119,6 @@ class Pipe:
 
     @classmethod
     async def open(cls) -> Pipe:
-        """Open it on the running event loop.
-
-        Raises:
-            OutOfResources: no descriptors are left.
-        """
         stream = asyncio.StreamReader()
         try:
             read_end, write_end = os.pipe()
@@ -145,7 +135,6 @@ class Pipe:
         os.close(self.write_end)
 
     def close(self) -> None:
-        """Stop reading. May be called repeatedly."""
         self._transport.close()
 
 
@@ -190,9 +179,6 @@ class ChildProcess:
         It runs as ``child_user``, without privileges. ``env`` adds to what every child's environment has; nothing else
         of this process' is in it. ``network``: whether it may use the internet, or the one TCP port that it may connect
         to. Output that isn't given a file descriptor is logged, line by line, at ``log_level``.
-
-        Raises:
-            StartError: it isn't there, or the system would not start it; OutOfResources: it may later.
         """
         # Without this check setpriv would start, and end because it doesn't find the program.
         executable(command[0], path=env.get("PATH"), cwd=cwd)
@@ -230,7 +216,6 @@ class ChildProcess:
 
     @property
     def pid(self) -> int:
-        """Its process id, which is its group's too."""
         return self._process.pid
 
     @property
@@ -240,11 +225,9 @@ class ChildProcess:
 
     @property
     def output_tail(self) -> str:
-        """The last lines of its output, for an error message."""
         return "\n".join(self._output_tail)
 
     async def wait(self) -> int:
-        """Wait until it has ended, and return its return code."""
         return await asyncio.shield(self._reaper)
 
     def describe_end(self) -> str:
@@ -257,7 +240,6 @@ class ChildProcess:
         self._reaper.add_done_callback(lambda _: callback())
 
     def kill(self) -> None:
-        """Kill it and its group at once, if it still runs."""
         if self._process.returncode is None:
             self._signal_group(signal.SIGKILL)
 
@@ -322,11 +304,6 @@ async def run(
     """Run ``command`` until it has ended and closed its output; whatever happens, nothing that it started is left.
 
     ``merge_stderr``: whether ``Finished.output`` has the standard error as well.
-
-    Raises:
-        StartError: it isn't there, or the system would not start it.
-        TimeoutError: it ran for over ``timeout_s`` seconds.
-        TooMuchOutput: it printed over ``max_bytes`` bytes.
     """
     output = await Pipe.open()
     try:
@@ -356,11 +333,7 @@ async def run(
 
 
 def listeners(host: str, port: int) -> list[socket.socket]:
-    """Return sockets that listen on ``port``: one for each address that ``host`` has. ``::`` takes IPv4 as well.
-
-    Raises:
-        OSError: the port can't be had, or ``host`` is no address of this machine.
-    """
+    """Return sockets that listen on ``port``: one for each address that ``host`` has. ``::`` takes IPv4 as well."""
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     both = host == "::" and socket.has_dualstack_ipv6()
     with contextlib.ExitStack() as undo:
@@ -397,7 +370,6 @@ async def serve(
 
 
 def raise_descriptor_limit() -> None:
-    """Let this process have as many file descriptors as it may."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = MAX_DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, MAX_DESCRIPTORS)
     if soft != resource.RLIM_INFINITY and soft < wanted:
@@ -405,11 +377,6 @@ def raise_descriptor_limit() -> None:
 
 
 def require_free(what: str, host: str, port: int, option: str) -> None:
-    """Make sure that ``port`` can be listened on.
-
-    Raises:
-        StartError: it can't; says who has it, and with which ``option`` to choose another.
-    """
     try:
         for listener in listeners(host, port):
             listener.close()
@@ -427,12 +394,10 @@ def port_fault(what: str, host: str, port: int, option: str, error: OSError) -> 
 
 
 def endpoint(host: str, port: int) -> str:
-    """Return ``host:port``, with brackets around an address of IPv6."""
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def holder(port: int) -> str:
-    """Return which program listens on ``port``, as far as this user may know."""
     import psutil
 
     try:

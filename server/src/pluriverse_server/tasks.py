@@ -49,8 +49,6 @@ def start_task(
 def call_later(
     delay_s: float, name: str, callback: Callable[[*_Arguments], object], *args: *_Arguments
 ) -> asyncio.TimerHandle:
-    """Call ``callback`` in ``delay_s`` seconds."""
-
     def call() -> None:
         try:
             callback(*args)

@@ -35,15 +35,12 @@ class StrictWebSocket(web.WebSocketResponse):
         reader.check(early)
 
     def _refuse(self, code: WSCloseCode, why: str) -> None:
-        """Let whoever receives hear of it."""
         assert self._reader is not None
         self._fault = why
         self._reader.set_exception(WebSocketError(code, why))
 
 
 class _Reader:
-    """aiohttp's reader, with each frame's head looked at before."""
-
     def __init__(self, reader: Any, refuse: Callable[[WSCloseCode, str], None]) -> None:
         self._reader = reader
         self._refuse = refuse

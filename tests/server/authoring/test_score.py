@@ -184,10 +184,13 @@ def test_rewards_that_were_missed_or_made_up_are_told_with_a_picture(tmp_path: P
     assert document["reward"]["precision"] == pytest.approx(2 / 3, abs=1e-5)
     assert document["reward"]["recall"] == 0.5
     assert document["episodes"][0] == {"begin": 0.2, "end": 3.0, "true": 23.0, "scraped": 17.0}
-    folder = path.parent / "a.disagreements"
-    assert sorted(file.name for file in folder.iterdir()) == ["001.png", "002.png", "003.png", "index.html"]
-    page = (folder / "index.html").read_text()
-    assert "missed reward (points, coins): expected 11, got nothing" in page
+    pictures = sorted(file.name for file in (path.parent / "a.disagreements").iterdir())
+    assert [name.partition(" at ")[0] for name in pictures] == [
+        "001 false reward",
+        "002 missed reward",
+        "003 missed reward",
+    ]
+    assert pictures[2] == "003 missed reward at 2.90 s.png"
 
 
 def test_a_picture_shows_the_screen_of_the_moment_with_the_region_outlined(tmp_path: Path) -> None:
@@ -198,7 +201,8 @@ def test_a_picture_shows_the_screen_of_the_moment_with_the_region_outlined(tmp_p
     assert score(tmp_path, console=quiet()) == 1
     # It stays wrong, and is told once.
     assert [(kind, expected, got) for kind, _, expected, got in found(path)] == [("wrong reading", "0", "0.2")]
-    with Image.open(path.parent / "a.disagreements" / "001.png") as picture:
+    (shown,) = (path.parent / "a.disagreements").iterdir()
+    with Image.open(shown) as picture:
         assert picture.size == (64, 48)
         assert picture.getpixel((5, 5)) == (0, 255, 0)
         assert picture.getpixel((3, 3)) == (255, 32, 32)
@@ -322,7 +326,7 @@ def test_recordings_of_one_name_in_two_folders_are_both_told_of(tmp_path: Path) 
     console = Console(record=True, width=400, file=io.StringIO())
     assert score(tmp_path, [first, second], console=console) == 1
     text = console.export_text()
-    assert f"{first}: 1 disagreements; see {tmp_path}/recordings/a.disagreements/index.html" in text
+    assert f"{first}: 1 disagreements; see {tmp_path}/recordings/a.disagreements" in text
     assert all(f" {path} " in text for path in (first, second))
 
 

@@ -168,11 +168,6 @@ def test_what_no_model_can_check_has_its_line_and_a_remedy(
         ),
         ('[[rewards]]\nsource = "score"\n', "", "warning: rewards: missing: it is drawn, and nothing is earned"),
         ('done = { "no lives left" = "lives == 0" }\n', "", "26: warning: episode.done: missing: episodes never end"),
-        (
-            "[episode]\n",
-            '[episode]\nready = "lives == 0"\n',
-            "28: warning: episode.done.no lives left: 'lives == 0' holds already where ready does, where lives is 0: ",
-        ),
     ],
 )
 def test_what_is_unwise_is_a_warning_and_no_mistake(tmp_path: Path, before: str, after: str, expected: str) -> None:

@@ -49,16 +49,6 @@ async def test_ping_is_answered_with_four_timestamps_and_the_id_as_it_came(tmp_p
         assert 0 <= headers["parent_runtime"] < 1
 
 
-async def test_reset_is_answered_with_the_episode_that_it_began(tmp_path: Path) -> None:
-    async with serving(tmp_path) as served, served.agent() as agent:
-        await served.running()
-        message_id = await agent.reset("toy.Second-v0", seed=7)
-        reply = await agent.hear_reply(message_id)
-        assert reply["method"] == "v0.reply.env.reset"
-        assert reply["headers"]["episode_id"] == "2"
-        assert reply["body"] == {}
-
-
 async def test_reset_of_an_unknown_environment_is_refused_with_names_like_it(tmp_path: Path) -> None:
     async with serving(tmp_path) as served, served.agent() as agent:
         message_id = await agent.reset("toy.Secnd-v0")
@@ -138,12 +128,6 @@ async def test_bad_message_gets_an_error_reply_and_the_connection_lives_on(tmp_p
         assert reply["body"]["message"]
         await agent.assert_alive()
         await neighbour.assert_alive()
-
-
-async def test_error_reply_names_the_request_wherever_its_id_can_be_read(tmp_path: Path) -> None:
-    async with serving(tmp_path) as served, served.agent() as agent:
-        message_id = await agent.send("v0.env.explode", {}, message_id="mine")
-        assert (await agent.hear_reply(message_id))["method"] == "v0.reply.error"
 
 
 async def test_binary_frame_is_refused_and_the_connection_lives_on(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import base64
 import contextlib
 import json
 import os
@@ -13,16 +12,12 @@ from pathlib import Path
 
 import aiohttp
 import pytest
-from aiohttp import web
 from pluriverse_protocol.lane import View
 from pluriverse_server.access.audit import AuditLog
 from pluriverse_server.access.keyring import Keyring
 from pluriverse_server.daemon.door import MAX_PENDING, Door
-from pluriverse_server.daemon.http import listen
 from pluriverse_server.kit import views
-from pluriverse_server.process import StartError
 from support.agent import Agent, connected
-from support.ports import free_port
 from support.served import PASSWORD, serving
 from support.toy import Process
 from support.waiting import eventually
@@ -45,15 +40,6 @@ async def test_wrong_password_gets_a_close_message_over_a_completed_handshake(
         assert await agent.hear_end() == 1000
         assert [message["method"] for message in agent.heard] == ["v0.connection.close"]
         assert "password" in agent.heard[0]["body"]["message"]
-
-
-@pytest.mark.parametrize("userinfo", [f"{PASSWORD}:", f"openai:{PASSWORD}", f":{PASSWORD}"])
-async def test_password_is_accepted_in_either_field(tmp_path: Path, userinfo: str) -> None:
-    header = "Basic " + base64.b64encode(userinfo.encode()).decode()
-    async with serving(tmp_path) as served, aiohttp.ClientSession() as session:
-        url = f"ws://127.0.0.1:{served.port}/"
-        async with session.ws_connect(url, headers={"Authorization": header}) as websocket:
-            assert (await websocket.receive_json())["method"] == "v0.env.describe"
 
 
 async def test_page_gives_password_and_token_in_the_address(tmp_path: Path) -> None:
@@ -414,19 +400,6 @@ async def test_missing_password_is_no_guess(tmp_path: Path) -> None:
         assert served.door.throttle.wrong == 0
 
 
-@pytest.mark.parametrize(
-    ("host", "reached"), [("::1", "::1"), ("::", "::1"), ("::", "127.0.0.1"), ("127.0.0.2", "127.0.0.2")]
-)
-async def test_any_local_address_may_be_listened_on(host: str, reached: str) -> None:
-    port = free_port()
-    runner = await listen(web.Application(), a_door(), host, port)
-    try:
-        _, writer = await asyncio.open_connection(reached, port)
-        writer.close()
-    finally:
-        await runner.cleanup()
-
-
 @pytest.mark.parametrize("tls", [False, True])
 @pytest.mark.parametrize("host", ["0.0.0.0", "127.0.0.2", "::", "::1"])
 async def test_images_health_check_reaches_whichever_address_is_listened_on(
@@ -443,14 +416,3 @@ async def test_images_health_check_reaches_whichever_address_is_listened_on(
         assert await says() == 1
         await served.running()
         assert await says() == 0
-
-
-async def test_address_that_is_not_this_machines_is_told(tmp_path: Path) -> None:
-    with pytest.raises(StartError, match=r"'192\.0\.2\.1': that is no address of this machine; choose one with --host"):
-        await listen(web.Application(), a_door(), "192.0.2.1", free_port())
-
-
-async def test_port_that_is_taken_is_named(tmp_path: Path) -> None:
-    async with serving(tmp_path) as served:
-        with pytest.raises(StartError, match=str(served.port)):
-            await listen(web.Application(), a_door(), "127.0.0.1", served.port)

@@ -4,7 +4,6 @@ import asyncio
 import os
 import signal
 from collections.abc import AsyncIterator, Callable, Iterator
-from pathlib import Path
 
 import pytest
 from pluriverse_protocol.events import BUTTONS, KeyEvent, PointerEvent
@@ -114,12 +113,6 @@ async def test_pointer_moves_and_clicks(injector: Injector, window: Window) -> N
     assert {window.event(X.ButtonRelease).detail, window.event(X.ButtonRelease).detail} == {1, 3}
 
 
-async def test_wheel_turns(injector: Injector, window: Window) -> None:
-    for button in (4, 5, 6, 7):
-        injector.apply([PointerEvent(5, 5, 1 << (button - 1)), PointerEvent(5, 5, 0)])
-        assert window.event(X.ButtonPress).detail == button
-
-
 async def test_pointer_stays_on_the_screen(injector: Injector, window: Window) -> None:
     injector.apply([PointerEvent(65535, 65535, 0)])
     window.wait_for_pointer(319, 239)
@@ -156,13 +149,6 @@ async def test_keymap_that_somebody_changes_is_followed(injector: Injector, wind
     assert window.event(X.KeyPress).detail == 52
 
 
-async def test_injector_without_a_cookie_is_refused(screen: Screen, tmp_path: Path) -> None:
-    with pytest.raises(DisplayLost):
-        Injector(screen.display, tmp_path / "none")
-    with pytest.raises(DisplayLost):
-        await AsyncInjector.open(screen.display, tmp_path / "none")
-
-
 async def test_events_of_the_event_loop_arrive_in_order(slow_to_give_up: AsyncInjector, window: Window) -> None:
     keysyms = [XK.XK_a, XK.XK_b, XK.XK_c, XK.XK_d]
     await asyncio.gather(*(slow_to_give_up.apply(press(keysym)) for keysym in keysyms))
@@ -179,25 +165,6 @@ async def test_dead_x_server_is_reported(slow_to_give_up: AsyncInjector, screen:
         with pytest.raises(DisplayLost):
             await action()
     await slow_to_give_up.close()
-
-
-async def test_frozen_x_server_does_not_hold_up_the_loop(slow_to_give_up: AsyncInjector, screen: Screen) -> None:
-    async def move_until_no_more_fits_into_the_socket() -> None:
-        while True:
-            await slow_to_give_up.apply([PointerEvent(x % 300, 0, 0) for x in range(1000)])
-
-    os.kill(screen.pids["X server"], signal.SIGSTOP)
-    with pytest.raises(DisplayLost):
-        await move_until_no_more_fits_into_the_socket()
-    with pytest.raises(DisplayLost):
-        await slow_to_give_up.release_all()
-    await slow_to_give_up.close()
-
-
-async def test_frozen_x_server_does_not_hold_up_a_connection(screen: Screen) -> None:
-    os.kill(screen.pids["X server"], signal.SIGSTOP)
-    with pytest.raises(DisplayLost, match="not answered"):
-        await AsyncInjector.open(screen.display, screen.xauthority, open_s=SHORT_DEADLINE_S)
 
 
 async def test_closed_injector_says_so(slow_to_give_up: AsyncInjector) -> None:

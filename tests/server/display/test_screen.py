@@ -15,14 +15,12 @@ from pluriverse_protocol.rfb.handshake import VERSION_BYTES
 from pluriverse_protocol.rfb.security import SecurityType
 from pluriverse_server.access.keyring import Keyring
 from pluriverse_server.display import DisplayLost, Restarted, Screen, ScreenOptions, make_screen
-from pluriverse_server.display.keymap import PROBE_KEYCODES
 from pluriverse_server.display.xserver import SOCKETS, TMP
 from pluriverse_server.process import StartError
 from pluriverse_server.x11 import framebuffer
 from pluriverse_server.x11.connection import open_display, write_cookie
 from support.rfb import AuthenticationFailed, RfbClient
 from support.xwindow import Window
-from Xlib import XK, X
 
 pytestmark = pytest.mark.display
 
@@ -118,15 +116,6 @@ async def test_screen_without_password_lets_everybody_in(screen: Screen) -> None
         assert said.read(2) == bytes([1, SecurityType.NONE])
 
 
-async def test_agent_gets_in_after_many_connections_that_said_nothing_or_failed(guarded_screen: Screen) -> None:
-    for _ in range(15):
-        socket.create_connection(("127.0.0.1", guarded_screen.options.vnc_port)).close()
-    for _ in range(3):
-        with pytest.raises(AuthenticationFailed):
-            viewer(guarded_screen, "wrong")
-    viewer(guarded_screen, "password").close()
-
-
 async def test_two_viewers_see_the_same_pixel_even_if_one_asked_for_the_desktop_alone(
     screen: Screen, window: Window
 ) -> None:
@@ -137,38 +126,6 @@ async def test_two_viewers_see_the_same_pixel_even_if_one_asked_for_the_desktop_
         window.fill(10, 20, 30, 30, GREEN)
         first.wait_for_pixel(15, 25, GREEN)
         second.wait_for_pixel(15, 25, GREEN)
-
-
-@pytest.mark.parametrize("keysym", PROBE_KEYCODES)
-async def test_probe_over_vnc_arrives(screen: Screen, window: Window, keysym: int) -> None:
-    with viewer(screen) as client:
-        client.press(keysym)
-        assert window.typed() == keysym
-        assert window.event(X.KeyRelease).detail == PROBE_KEYCODES[keysym]
-
-
-async def test_keys_over_vnc_arrive(screen: Screen, window: Window) -> None:
-    with viewer(screen) as client:
-        for keysym in (XK.XK_a, XK.XK_1, XK.XK_Left, XK.XK_space, XK.XK_Return):
-            client.press(keysym)
-            assert window.typed() == keysym
-        client.key(XK.XK_Shift_L, True)
-        client.press(XK.XK_A)
-        client.key(XK.XK_Shift_L, False)
-        assert window.typed() == XK.XK_A
-
-
-async def test_pointer_over_vnc_arrives(screen: Screen, window: Window) -> None:
-    with viewer(screen) as client:
-        client.pointer(30, 40)
-        client.pointer(30, 40, 1)
-        press = window.event(X.ButtonPress)
-        assert (press.detail, press.root_x, press.root_y) == (1, 30, 40)
-        client.pointer(50, 60, 0)
-        assert window.event(X.ButtonRelease).detail == 1
-        window.wait_for_pointer(50, 60)
-        client.pointer(50, 60, 1 << 3)
-        assert window.event(X.ButtonPress).detail == 4
 
 
 @pytest.mark.parametrize("backend", ["xvfb"])
@@ -285,15 +242,6 @@ async def test_start_that_is_cancelled_leaves_nothing_behind(options: ScreenOpti
     assert_nothing_left(options, display, pids)
 
 
-async def test_taken_port_is_named(options: ScreenOptions) -> None:
-    with (
-        socket.create_server(("127.0.0.1", options.vnc_port)),
-        pytest.raises(StartError, match=str(options.vnc_port)),
-    ):
-        await make_screen(options).start()
-    assert not options.runtime_dir.exists()
-
-
 @pytest.mark.parametrize(
     ("backend", "program", "package"),
     [
@@ -312,41 +260,6 @@ async def test_missing_program_names_its_package(
         await screen.start()
     assert list(options.runtime_dir.iterdir()) == []
     assert screen.pids == {}
-
-
-@pytest.mark.parametrize(("backend", "program"), [("xvfb", "Xvfb"), ("xvfb", "X0tigervnc"), ("xvnc", "Xtigervnc")])
-async def test_server_that_ends_at_once_is_quoted(
-    options: ScreenOptions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str
-) -> None:
-    monkeypatch.setenv("PATH", programs_in(tmp_path / "bin", without=program))
-    fake = tmp_path / "bin" / program
-    fake.write_text("#!/bin/sh\necho 'could not find the fonts'\nexit 3\n")
-    fake.chmod(0o755)
-    screen = make_screen(options)
-    with pytest.raises(StartError, match=r"exit status 3(.|\n)*could not find the fonts"):
-        await screen.start()
-    assert list(options.runtime_dir.iterdir()) == []
-    assert screen.pids == {}
-
-
-async def test_many_screens_that_start_at_once_get_displays_of_their_own(
-    options: ScreenOptions, tmp_path: Path
-) -> None:
-    with contextlib.ExitStack() as stack:
-        sockets = [stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(6)]
-        ports = [listener.getsockname()[1] for listener in sockets]
-    screens = [
-        make_screen(replace(options, vnc_port=port, runtime_dir=tmp_path / str(port), name=str(port))) for port in ports
-    ]
-    try:
-        await asyncio.gather(*(screen.start() for screen in screens))
-        assert len({screen.display for screen in screens}) == len(screens)
-        for screen in screens:
-            with viewer(screen) as client:
-                assert client.name == str(screen.options.vnc_port)
-            open_display(screen.display, screen.xauthority).close()
-    finally:
-        await asyncio.gather(*(screen.stop() for screen in screens))
 
 
 @pytest.mark.parametrize("backend", ["xvfb"])

@@ -52,11 +52,6 @@ async def test_installed_servers_know_the_parameters_that_the_project_counts_on(
         assert {"-SecurityTypes=None", "-AlwaysShared=1", "-DisconnectClients=0", "-UseBlacklist=0"} <= set(command)
 
 
-async def test_server_that_is_missing_is_named() -> None:
-    with pytest.raises(StartError, match="/nonexistent/server"):
-        await vnc.arguments("/nonexistent/server", socket=Path("vnc.sock"), name="")
-
-
 async def test_server_that_never_greets_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(vnc, "START_DEADLINE_S", 0.2)
     child = await ChildProcess.start("silent server", ["sleep", "60"])

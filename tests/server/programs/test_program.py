@@ -464,15 +464,6 @@ async def test_stop_ends_a_program_that_is_deaf(tmp_path: Path) -> None:
     assert stage.losses == []
 
 
-async def test_stop_ends_a_program_that_is_just_being_replaced(tmp_path: Path) -> None:
-    async with staged(tmp_path, DEAF + SLEEP, reset="restart") as stage:
-        stage.begin(1)
-        await stage.until(Ready(1))
-        stage.begin(2)
-        await eventually(lambda: stage.program.pid is None)
-    assert stage.losses == []
-
-
 @pytest.mark.parametrize("moments", range(0, 12, 2))
 async def test_stop_may_come_while_the_program_starts(tmp_path: Path, moments: int) -> None:
     async with staged(tmp_path, OBEDIENT) as stage:

@@ -59,11 +59,6 @@ def test_file_that_is_a_bomb_is_unpacked_piece_by_piece(tmp_path: Path) -> None:
     assert peak < 150_000_000
 
 
-def test_one_without_records_has_a_header(tmp_path: Path) -> None:
-    header, found = open_recording(write(tmp_path / "a.plrec", []))
-    assert (header, list(found)) == (HEADER, [])
-
-
 @settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.floats(0.3, 0.999))
 def test_of_one_that_is_cut_all_that_can_be_read_is_given_before_the_error(tmp_path: Path, share: float) -> None:
@@ -75,22 +70,6 @@ def test_of_one_that_is_cut_all_that_can_be_read_is_given_before_the_error(tmp_p
     with pytest.raises(TruncatedRecording):
         read.extend(found)
     assert read == records(20)[: len(read)]
-
-
-def test_damage_is_an_error_that_says_where(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.plrec", records(20))
-    data = bytearray(path.read_bytes())
-    data[len(data) // 2] ^= 0xFF
-    path.write_bytes(data)
-    with pytest.raises(MalformedRecording, match=r"record \d+"):
-        list(open_recording(path)[1])
-
-
-def test_another_file_is_no_recording(tmp_path: Path) -> None:
-    path = tmp_path / "a.plrec"
-    path.write_bytes(b"\x89PNG")
-    with pytest.raises(MalformedRecording, match=r"a\.plrec is no zstd file"):
-        open_recording(path)
 
 
 def test_what_follows_the_recording_is_an_error(tmp_path: Path) -> None:
@@ -119,27 +98,6 @@ def test_one_that_is_damaged_is_not_compacted_and_stays_as_it_is(tmp_path: Path)
         compact(path)
     assert path.read_bytes() == data
     assert [file.name for file in tmp_path.iterdir()] == ["a.plrec"]
-
-
-def test_regions_are_kept_as_they_are_and_the_rest_seldom(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.plrec", records(12))
-    before = path.stat().st_size
-    x, y, width, height = REGION
-    place = np.s_[y : y + height, x : x + width, :3]
-    wanted = [moment.frame[place].copy() for moment in Replay(path).moments() if moment.changed]
-    compact(path, [REGION])
-    replay = Replay(path)
-    assert replay.header.regions == (REGION,)
-    outside: list[bytes] = []
-    found: list[bytes] = []
-    for moment in replay.moments():
-        if moment.changed:
-            found.append(moment.frame[place].tobytes())
-            outside.append(moment.frame[30:, :, :3].tobytes())
-    assert found == [picture.tobytes() for picture in wanted]
-    # At 0, 5 and 10 seconds.
-    assert len(set(outside)) == 3
-    assert path.stat().st_size < before / 3
 
 
 def test_beside_the_regions_all_of_the_picture_is_as_it_was_five_times_a_second_and_where_it_stands_still() -> None:

@@ -28,7 +28,7 @@ from pluriverse_server.manifest.runtime import Manifest, ManifestError
 from pluriverse_server.process import StartError, endpoint
 from pluriverse_server.remote import token_file
 from pluriverse_server.remote.crash_limit import MAX_CRASHES
-from pluriverse_server.remote.remote import GaveUp, Remote
+from pluriverse_server.remote.remote import Remote
 from pluriverse_server.remote.token_file import read_tokens
 from pluriverse_server.settings import DisplayBackend, Settings
 from pluriverse_server.tasks import TaskFailed
@@ -179,14 +179,6 @@ async def test_token_that_is_removed_from_the_file_ends_its_connections_on_both_
             await other.assert_alive()
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
-async def test_keys_of_an_action_reach_the_screen(tmp_path: Path, backend: DisplayBackend) -> None:
-    async with remote_up(tmp_path, backend) as up, up.agent() as agent:
-        await agent.send("v0.agent.action", {"action": [["PointerEvent", 40, 50, 0]]})
-        await agent.assert_alive()
-        await eventually(lambda: pointer_of(up.process) == (40, 50))
-
-
 def environment_of(process: Process) -> dict[str, str]:
     """The environment variables that the program was started with."""
     items = Path(f"/proc/{process.pid}/environ").read_bytes().decode().split("\0")
@@ -231,19 +223,6 @@ def can_connect(vnc_port: int) -> bool:
         return False
 
 
-@pytest.mark.parametrize("server", ["X0tigervnc", "Xvfb"])
-async def test_stopped_server_is_found_and_replaced(tmp_path: Path, server: str) -> None:
-    async with remote_up(tmp_path) as up, up.agent() as agent:
-        await agent.assert_alive()
-        await eventually(lambda: up.remote.screen.answers)
-        (pid,) = children_named(server)
-        os.kill(pid, signal.SIGSTOP)
-        await eventually(lambda: children_named(server) not in ([], [pid]))
-        await eventually(lambda: up.remote.screen.answers)
-        assert can_connect(up.vnc_port)
-        await agent.assert_alive()
-
-
 @pytest.mark.parametrize(("host", "reached"), [("::1", "::1"), ("::", "127.0.0.1"), ("127.0.0.2", "127.0.0.2")])
 async def test_client_finds_a_remote_on_any_local_address(tmp_path: Path, host: str, reached: str) -> None:
     async with remote_up(tmp_path, host=host) as up:
@@ -271,18 +250,6 @@ async def test_killed_x_server_truncates_the_episode_and_the_remote_heals(
         await agent.send("v0.agent.action", {"action": [["PointerEvent", 7, 8, 0]]})
         await eventually(lambda: pointer_of(process) == (7, 8))
         assert can_connect(up.vnc_port)
-
-
-async def test_remote_whose_program_keeps_dying_gives_up_and_leaves_nothing(tmp_path: Path) -> None:
-    leftovers = Leftovers()
-    async with remote_up(tmp_path) as up:
-        os.kill(up.process.pid, signal.SIGKILL)
-        for _ in range(MAX_CRASHES - 1):
-            process = await up.toy.process()
-            os.kill(process.pid, signal.SIGKILL)
-        with pytest.raises(GaveUp, match=r"program.*SIGKILL"):
-            await asyncio.wait_for(up.running, 60)
-    leftovers.assert_none()
 
 
 async def test_screen_that_a_full_disk_keeps_from_starting_is_there_again_once_there_is_room(

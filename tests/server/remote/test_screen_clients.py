@@ -16,13 +16,11 @@ from pluriverse_protocol.metadata import Metadata
 from pluriverse_server.remote.crash_limit import MAX_CRASHES
 from pluriverse_server.remote.remote import GaveUp, Remote
 from pluriverse_server.settings import Settings
-from pluriverse_server.tasks import TaskFailed
 from support.leftovers import Leftovers
-from support.pages import MANIFEST, PageRemote, make_remote, page_remote, short_folder, write_runtime
+from support.pages import MANIFEST, PageRemote, page_remote, short_folder, write_runtime
 from support.ports import free_port
 from support.rfb import RfbClient
 from support.served import PASSWORD
-from support.tasks import inject
 from support.toy import Toy
 from support.waiting import DEADLINE_S, LOOK_S, eventually
 
@@ -161,16 +159,3 @@ async def test_death_of_the_x_server_is_told_as_that_though_it_takes_the_overlay
             assert await remote.truncated() == "X server killed by SIGKILL"
             await remote.running("2")
             assert len(overlays()) == 1
-
-
-@pytest.mark.parametrize("name", ["overlay", "page", "page: checks"])
-async def test_long_lived_task_that_fails_ends_the_remote(name: str) -> None:
-    leftovers = Leftovers()
-    with short_folder() as folder:
-        remote = make_remote(write_runtime(folder, {"Page": PAGE}))
-        running = asyncio.create_task(remote.run(lambda _: None))
-        await eventually(lambda: remote.status().get("env_state") == "running")
-        inject(name, ZeroDivisionError("injected"))
-        with pytest.raises(TaskFailed, match=f"'{name}' failed: ZeroDivisionError: injected"):
-            await asyncio.wait_for(running, DEADLINE_S)
-    leftovers.assert_none()

@@ -10,7 +10,7 @@ from typing import Any
 
 import psutil
 import pytest
-from pluriverse_protocol.reports import Done, Frame, Observation, Readings, Ready, Reward, Text
+from pluriverse_protocol.reports import Done, Frame, Readings, Ready, Reward
 from support import sessions
 from support.leftovers import Leftovers
 from support.scraped import MANIFEST, Scraped, scraping
@@ -82,20 +82,6 @@ async def test_frames_and_readings_are_told_with_the_time_of_what_was_seen(tmp_p
         await scraped.until(Readings, lambda report: set(report.readings) == set(MANIFEST["sources"]))
 
 
-async def test_text_and_observation_come_from_sources(tmp_path: Path) -> None:
-    sources = {
-        **MANIFEST["sources"],
-        "said": {"from": "log", "pattern": "^(?P<value>score .*)"},
-        "points": {"from": "log", "pattern": r"^score (?P<value>\d+)"},
-    }
-    episode_table = {"text": "said", "observation": ["points", "playing"]}
-    async with scraping(tmp_path, sources=sources, episode=episode_table) as scraped:
-        await scraped.ready()
-        await scraped.press("Right", "Right")
-        await scraped.until(Text, lambda said: said.text == "score 2")
-        await scraped.until(Observation, lambda seen: seen.observation == {"points": 2, "playing": 1.0})
-
-
 async def test_program_has_its_manifests_language_and_zone_and_nothing_of_the_session(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -157,15 +143,6 @@ async def test_a_file_is_restored_below_home(tmp_path: Path) -> None:
         assert (home / "saves" / "copy").read_text() == (tmp_path / "runtime" / "game.py").read_text()
 
 
-async def test_another_episode_may_be_wanted_while_one_is_being_prepared(tmp_path: Path) -> None:
-    async with scraping(tmp_path) as scraped:
-        scraped.begin()
-        await eventually(lambda: children("game.py"))
-        episode = await scraped.ready()
-        assert [ready.episode for ready in scraped.said(Ready)] == [episode]
-        assert len(children("game.py")) == 2
-
-
 async def test_program_that_takes_its_time_to_end_is_never_run_beside_the_next(tmp_path: Path) -> None:
     async with scraping(tmp_path, program=mode("deaf")) as scraped:
         await scraped.ready()
@@ -194,29 +171,6 @@ async def test_what_was_written_before_an_episode_is_not_read_in_it(tmp_path: Pa
         await scraped.press("Right")
         await eventually(lambda: scraped.earned(episode))
         assert scraped.earned(episode) == 0.5
-
-
-async def test_what_is_no_number_takes_no_reward_with_it(tmp_path: Path) -> None:
-    sources = {**MANIFEST["sources"], "speed": {"from": "file", "file": "state", "format": "json", "key": "speed"}}
-    async with scraping(tmp_path, sources=sources) as scraped:
-        (tmp_path / "runtime" / "home" / "state").write_text('{"speed": NaN}')
-        episode = await scraped.ready()
-        await scraped.press("Right")
-        await eventually(lambda: scraped.earned(episode) == 1)
-        # On a busy machine an earlier report says that nothing has been read yet.
-        told = await scraped.until(
-            Readings, lambda report: report.readings.get("speed", {}).get("state", "nothing") != "nothing"
-        )
-        assert (told.readings["speed"]["raw"], told.readings["speed"]["state"]) == (None, "implausible")
-
-
-async def test_time_limit_gives_what_the_end_gives(tmp_path: Path) -> None:
-    rewards = [{"source": "playing", "give": "end"}]
-    async with scraping(tmp_path, rewards=rewards, time_limit={"seconds": 0.2}) as scraped:
-        episode = await scraped.ready()
-        await assert_truncated(scraped, episode, "time limit")
-        assert scraped.earned(episode) == 1
-        assert await scraped.ready()
 
 
 # ── programs that end ───────────────────────────────────────────────────────────────────────────────────────────────
@@ -268,13 +222,6 @@ async def test_step_that_fails_is_named(tmp_path: Path) -> None:
         assert reason.startswith("step 1 (click [5, 5]): 'playing > 2' did not come to hold within 0.3 s; playing is 0")
 
 
-async def test_program_that_ignores_sigterm_is_killed(tmp_path: Path) -> None:
-    async with scraping(tmp_path, program=mode("deaf")) as scraped:
-        await scraped.ready()
-        await scraped.ready()
-        assert len(children("game.py")) == 2
-
-
 # ── programs that do harm ───────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -298,16 +245,6 @@ async def test_program_over_its_limits_truncates_its_episode_and_leaves_nothing(
         await eventually(lambda: not children("game.py"))
         await scraped.ready()
         assert not scraped.losses
-    leftovers.assert_none()
-
-
-async def test_what_forks_twice_ends_with_its_program(tmp_path: Path) -> None:
-    leftovers = Leftovers()
-    async with scraping(tmp_path, program=mode("orphan")) as scraped:
-        await scraped.ready()
-        assert len(children("game.py")) == 3
-        await scraped.ready()
-        assert len(children("game.py")) == 3
     leftovers.assert_none()
 
 

@@ -35,7 +35,6 @@ class AuditLog:
     """Where actions are noted, from any thread. ``path`` None: nowhere; ``-``: standard error."""
 
     def __init__(self, path: Path | None = None) -> None:
-        """Raise OSError unless the file can be written."""
         self._lines: queue.Queue[str | None] = queue.Queue(MAX_WAITING)
         self._lost = 0
         self._failing = False

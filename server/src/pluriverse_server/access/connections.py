@@ -7,7 +7,6 @@ from typing import Final, Generic, TypeVar
 
 _T = TypeVar("_T")
 
-# How often a line is logged about connections that were dropped.
 LOG_EVERY_S: Final = 10.0
 
 
@@ -32,7 +31,6 @@ class ConnectionTable(Generic[_T]):
 
     @property
     def let_in(self) -> int:
-        """The number of connections that have given the password."""
         return len(self._let_in)
 
     def add(self, connection: _T, address: str) -> _T | None:
@@ -62,7 +60,6 @@ class ConnectionTable(Generic[_T]):
         return True
 
     def remove(self, connection: _T) -> None:
-        """Forget a connection that has ended; does nothing if it is forgotten already."""
         self._pending.pop(connection, None)
         self._let_in.pop(connection, None)
 

@@ -38,7 +38,6 @@ class Keyring:
 
     @property
     def listed(self) -> tuple[Token, ...]:
-        """The tokens of the list."""
         return self._listed
 
     def identify(self, *given: bytes) -> Token | None:
@@ -68,17 +67,14 @@ class Keyring:
         return self._rights.get(token, Right.NOTHING)
 
     def replace_listed(self, tokens: Sequence[Token]) -> None:
-        """Let the tokens of another list in, and no more those that aren't in it."""
         self._listed = tuple(tokens)
         self._collect()
 
     def begin_lease(self, token: Token) -> None:
-        """Let this token alone play until ``end_lease``."""
         self._leased = token
         self._collect()
 
     def end_lease(self) -> None:
-        """Let the lease's token in no more, and others play again."""
         if self._leased is None:
             return
         ended = Token(Role.ENDED, self._leased.name, self._leased.secret)

@@ -23,8 +23,6 @@ _ALPHABET: Final = string.ascii_letters + string.digits
 
 @dataclass(slots=True)
 class Lease:
-    """One holder's: it ends ``until``."""
-
     by: Token
     ttl_s: float
     until: float
@@ -36,20 +34,13 @@ class Lease:
         self.token = Token(Role.AGENT, f"lease {self.id}", secret)
 
     def renew(self, now: float) -> None:
-        """Let it last for its whole time from now on."""
         self.until = now + self.ttl_s
 
     def left_s(self, now: float) -> float:
-        """Return for how long it lasts if it isn't renewed."""
         return max(0.0, self.until - now)
 
 
 def parse_ttl(value: object) -> float:
-    """Return how long a lease is to last between two renewals.
-
-    Raises:
-        ValueError: it is no number, or not within the limits.
-    """
     if isinstance(value, int | float) and not isinstance(value, bool) and MIN_TTL_S <= value <= MAX_TTL_S:
         return float(value)
     raise ValueError(f"ttl_s is {value!r:.40}; expected {MIN_TTL_S:g} to {MAX_TTL_S:g} seconds")

@@ -23,8 +23,6 @@ MAX_NAME_CHARS: Final = 64
 
 
 class Right(enum.Flag):
-    """What one may do."""
-
     NOTHING = 0
     WATCH = enum.auto()  # see the screen, and hear the rewards
     PLAY = enum.auto()  # be the agent; press what the environment's spaces name
@@ -33,8 +31,6 @@ class Right(enum.Flag):
 
 
 class Role(enum.StrEnum):
-    """What a token is for."""
-
     AGENT = "agent"
     OBSERVER = "observer"
     PERSON = "person"
@@ -53,7 +49,6 @@ RIGHTS: Final = {
     Role.ENDED: Right.NOTHING,
 }
 
-# Those that a list may give.
 LISTED: Final = (Role.AGENT, Role.OBSERVER, Role.PERSON, Role.OPERATOR)
 
 
@@ -71,8 +66,6 @@ class TokensError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """Who has this secret: a role, and a name for people to know it by."""
-
     role: Role
     name: str
     secret: str = field(repr=False)
@@ -87,11 +80,7 @@ class Token:
 
 
 def parse_tokens(text: str, password: str | None = None) -> tuple[Token, ...]:
-    """Return the tokens of a list, which has to differ from the remote's password.
-
-    Raises:
-        TokensError: a line is no token, or two can't be told from each other.
-    """
+    """Return the tokens of a list, which has to differ from the remote's password."""
     tokens: list[Token] = []
     for number, line in enumerate(text.splitlines(), 1):
         if line.strip() and not line.lstrip().startswith("#"):
@@ -106,7 +95,6 @@ def parse_tokens(text: str, password: str | None = None) -> tuple[Token, ...]:
 
 
 def password_token(password: str | None) -> tuple[Token, ...]:
-    """Return the password as a token of all roles; nothing without one."""
     return () if password is None else (Token(Role.ALL, "password", password),)
 
 

@@ -55,11 +55,7 @@ def checkout() -> Path:
 
 
 def build(directory: Path, manifest: Manifest, tag: str) -> None:
-    """Build the image ``tag`` of the runtime in ``directory``; Docker's output goes to standard error.
-
-    Raises:
-        AuthoringError: there is no checkout, no Docker, or Docker failed.
-    """
+    """Build the image ``tag`` of the runtime in ``directory``; Docker's output goes to standard error."""
     root = checkout()
     docker = shutil.which("docker")
     if docker is None:

@@ -40,27 +40,22 @@ class Matched(Generic[W]):
 
     @property
     def precision(self) -> float:
-        """The share of the scraped that is true; 1 if nothing was scraped."""
         return _share(len(self.pairs), len(self.false))
 
     @property
     def recall(self) -> float:
-        """The share of the true that was scraped; 1 if nothing is true."""
         return _share(len(self.pairs), len(self.missed))
 
     @property
     def compared(self) -> bool:
-        """Whether anything is true, or was scraped."""
         return bool(self.pairs or self.missed or self.false)
 
     @property
     def delays(self) -> list[float]:
-        """Seconds from visible to reported, of each pair."""
         return [scraped.reported_at - true.at for true, scraped in self.pairs]
 
 
 def median_and_largest(delays: Sequence[float]) -> tuple[float, float]:
-    """Return the median and the largest of delays; 0 without any."""
     return (median(delays), max(delays)) if delays else (0.0, 0.0)
 
 
@@ -130,7 +125,6 @@ def apart(true: Sequence[Mark[float]], scraped: Sequence[Mark[float]]) -> float:
 
 
 def _merged(marks: Sequence[Mark[float]]) -> list[Mark[float]]:
-    """Add up rewards of the same time."""
     merged: list[Mark[float]] = []
     for at, group in groupby(sorted(marks, key=_time), key=_time):
         parts = list(group)
@@ -139,7 +133,6 @@ def _merged(marks: Sequence[Mark[float]]) -> list[Mark[float]]:
 
 
 def _groups(marks: Sequence[Mark[float]]) -> list[list[Mark[float]]]:
-    """Group marks that are within the window of the first of their group."""
     groups: list[list[Mark[float]]] = []
     for mark in sorted(marks, key=_time):
         if groups and mark.at - groups[-1][0].at <= WINDOW_S:

@@ -22,10 +22,6 @@ def crop(
     """Write the screen ``at`` that many seconds as a PNG; return its width and height.
 
     Cuts out the region of a ``source``, or a ``region`` (x, y, width, height), or else nothing.
-
-    Raises:
-        AuthoringError: the recording can't be read or is shorter, there is no such place, or the file can't be written.
-        ManifestError: the runtime of the ``source`` can't be used.
     """
     try:
         replay = Replay(recording)

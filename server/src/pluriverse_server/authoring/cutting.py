@@ -130,7 +130,6 @@ CONTRAST: Final = (216, 40)
 # Seven-segment digits have gaps of one to four columns.
 MAX_TEAR: Final = 5
 
-# How many of the ways that cut most crops well are tried.
 MAX_TRIED: Final = 12
 
 # Enough crops to compare inks; each character often enough to survive a few bad crops.
@@ -158,7 +157,6 @@ class Way:
 
     @property
     def characters(self) -> set[str]:
-        """The characters of those crops."""
         letters = zip(self.labels, self.pieces, strict=True)
         return {letter for label, pieces in letters if pieces is not None for letter in label if letter != " "}
 

@@ -155,5 +155,4 @@ def _unshifted(key: int) -> int:
 
 
 def jumps(values: Sequence[Sequence[float]]) -> list[float]:
-    """Return the changes from one value to the next within episodes."""
     return [after - before for one in values for before, after in pairwise(one)]

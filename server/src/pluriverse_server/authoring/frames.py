@@ -35,12 +35,6 @@ class RecordedFrames:
     """
 
     def __init__(self, path: Path) -> None:
-        """Read it, as far as it isn't damaged.
-
-        Raises:
-            OSError: there is no such file, or no room for the temporary one.
-            MalformedRecording: it isn't a recording.
-        """
         self.header: Header
         self.header, records = open_recording(path)
         self.times: list[float] = []
@@ -64,7 +58,6 @@ class RecordedFrames:
         self._spool.flush()
 
     def close(self) -> None:
-        """Close the temporary file."""
         self._spool.close()
 
     def png(self, index: int) -> bytes:

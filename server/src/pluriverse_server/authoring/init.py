@@ -10,22 +10,16 @@ from pluriverse_server.authoring import AuthoringError
 
 TEMPLATES: Final = Path(__file__).parent / "templates"
 
-# What runtime.id may be.
 NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 
 # Stands for the dot of a hidden file: .gitignore among the templates would hold for them.
 _DOT: Final = "dot-"
 
-# The placeholder for the name in the templates.
 _PLACEHOLDER: Final = b"@NAME@"
 
 
 def init(name: str, directory: Path) -> list[Path]:
-    """Write the runtime ``name`` into ``directory``, which is made if need be; return its files.
-
-    Raises:
-        AuthoringError: the name is invalid, or the folder can't be written or isn't empty.
-    """
+    """Write the runtime ``name`` into ``directory``, which is made if need be; return its files."""
     if not NAME.fullmatch(name):
         raise AuthoringError(
             f"{name!r} is no name for a runtime; expected lower-case letters, digits and dashes, as my-game"

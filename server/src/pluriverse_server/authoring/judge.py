@@ -37,8 +37,6 @@ class Disagreement:
 
 @dataclass(frozen=True, slots=True)
 class EpisodeSums:
-    """An episode's labelled and scraped reward. ``begin`` and ``end`` are the label's."""
-
     begin: float
     end: float | None
     true: float
@@ -57,8 +55,6 @@ class BySecond:
 
 @dataclass(slots=True)
 class ReadingCount:
-    """In how many cycles a source was compared, and in how many it was wrong."""
-
     cycles: int = 0
     wrong: int = 0
 
@@ -86,12 +82,10 @@ class Result:
 
     @property
     def perfect(self) -> bool:
-        """Whether nothing differs from the labels."""
         return not self.disagreements
 
     @property
     def compared(self) -> bool:
-        """Whether there was any reward or end to compare."""
         return self.rewards.compared or self.dones.compared or bool(self.by_second)
 
     @property
@@ -103,8 +97,6 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A recording that was judged: what it shows, what is true of it, and the result."""
-
     samples: Samples
     labels: Labels
     result: Result
@@ -116,9 +108,6 @@ def judge_samples(
     """Compare with the labels what the rules of ``game``, an environment's tables by its id, make of a recording.
 
     ``right``: the rules that say what a labelled value earns by the second; if not given, the same.
-
-    Raises:
-        SourceError: a source off the screen wasn't recorded.
     """
     rescraper = Rescraper(game, samples)
     readings = ReadingComparison(labels)
@@ -295,7 +284,6 @@ def _by_second(
 
 
 def _labelled(steps: LabelledValues, at: float) -> Value:
-    """Return a source's labelled value at a time; None before the first."""
     index = bisect_right(steps, at, key=_time) - 1
     return steps[index][1] if index >= 0 else None
 

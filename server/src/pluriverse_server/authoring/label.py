@@ -91,9 +91,6 @@ class LabelServer:
         """``recorded`` is the recording at ``path``; ``known`` are its sources by name.
 
         With ``earned`` the page can compute the rewards from the labels of sources.
-
-        Raises:
-            AuthoringError: there are labels or proposals, but they can't be used.
         """
         self._recorded = recorded
         self._path = path
@@ -184,11 +181,7 @@ def _moved(recorded: RecordedFrames, region: Sequence[int]) -> list[tuple[float,
 
 
 async def label_recording(path: Path, port: int, say: Callable[[str], None]) -> None:
-    """Serve the page at ``port`` (0: any free one) until a signal; ``say`` prints its address.
-
-    Raises:
-        AuthoringError: the recording or its labels can't be read, or the port is taken.
-    """
+    """Serve the page at ``port`` (0: any free one) until a signal; ``say`` prints its address."""
     enough = asyncio.Event()
     async with stopped_by_signals(enough.set), contextlib.AsyncExitStack() as until:
         try:

@@ -20,7 +20,6 @@ from pluriverse_server.manifest.sources import MAX_SOURCES, Share
 from pluriverse_server.manifest.table import Table
 from pluriverse_server.recording.file import SUFFIX
 
-# Where a runtime's recordings are, and their labels beside them.
 FOLDER: Final = "recordings"
 LABELS_SUFFIX: Final = ".labels.json"
 PROPOSALS_SUFFIX: Final = ".proposals.json"
@@ -105,12 +104,10 @@ class Proposals(Table):
 
 
 def labels_path(recording: Path) -> Path:
-    """Return the path of a recording's labels."""
     return beside(recording, LABELS_SUFFIX)
 
 
 def beside(recording: Path, suffix: str) -> Path:
-    """Return NAME with ``suffix`` for the recording NAME.plrec."""
     return recording.with_name(recording.name.removesuffix(SUFFIX) + suffix)
 
 
@@ -122,7 +119,6 @@ def read_labels(path: Path) -> Labels:
 
 
 def proposals_path(recording: Path) -> Path:
-    """Return the path of a recording's proposals."""
     return beside(recording, PROPOSALS_SUFFIX)
 
 
@@ -154,7 +150,6 @@ def write_table(path: Path, table: Table) -> None:
 
 
 def game_of(recording: Path, header: Header) -> GameTables:
-    """Return the environment's tables, by the runtime in whose folder the recording is; raise ManifestError."""
     directory = recording.resolve().parent.parent
     manifest = load(directory)
     if manifest.runtime.id != header.runtime:

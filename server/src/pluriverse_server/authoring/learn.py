@@ -38,10 +38,8 @@ DIGITS: Final = "0123456789"
 # A crop a second for a quarter of an hour; more teach nothing, and take seconds.
 MAX_CROPS: Final = 1000
 
-# How many pieces of each character are averaged.
 MAX_SHOWN: Final = 60
 
-# The confidence that sources ask for by default.
 MIN_CONFIDENCE: Final = 0.8
 
 LABEL_WELL: Final = (
@@ -51,13 +49,11 @@ LABEL_WELL: Final = (
 # Glyphs that read less of the labelled crops aren't any.
 MIN_CLEAR: Final = 0.75
 
-# How many ways that read a sample best are tried on all crops.
 FINALISTS: Final = 2
 
 # The confidence beyond which glyphs aren't better.
 CONTENT: Final = 0.97
 
-# The folder of a runtime's recordings.
 RECORDINGS: Final = "recordings"
 
 # How long after its label a value is looked at: by then its frame is complete.
@@ -66,8 +62,6 @@ SETTLED_S: Final = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Learnt:
-    """The glyph file, its characters, how many labelled crops there are, and the doubtful ones, each in words."""
-
     path: Path
     characters: str
     crops: int
@@ -88,12 +82,6 @@ def learn_source(directory: Path, name: str, env_id: str | None = None, characte
 
     ``env_id``: the environment, whose game's recordings are used; None: the runtime's default. ``characters`` must be
     among the learnt ones; None: the digits for a number, any for a text.
-
-    Raises:
-        ManifestError: the runtime can't be used, or has no such environment.
-        AuthoringError: the source reads no characters, labels or a recording can't be used, there are no labels of this
-            source, or no glyphs can be made of them.
-        OSError: a recording can't be read, or the file can't be written.
     """
     manifest = load(directory)
     env_id = require_environment(manifest, asyncio.run(load_catalogue(directory, manifest)), env_id)
@@ -140,11 +128,7 @@ def learn_source(directory: Path, name: str, env_id: str | None = None, characte
 
 
 def crops_of(replay: Replay, steps: LabelledValues, region: Sequence[int]) -> list[Crop]:
-    """Return a crop of ``region`` for each labelled value but None and those after the recording's end.
-
-    Raises:
-        MalformedRecording: the recording is damaged; one whose end is missing is read up to there.
-    """
+    """Return a crop of ``region`` for each labelled value but None and those after the recording's end."""
     x, y, width, height = region
     crops: list[Crop] = []
     pending = list(reversed(_moments(steps)))
@@ -178,15 +162,12 @@ def _written(value: Value) -> str:
 
 
 def _clock(at: float) -> str:
-    """Format a time as the label page does."""
     minutes, seconds = divmod(round(at, 3), 60)
     return f"{minutes:.0f}:{seconds:06.3f}"
 
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """A crop's number, how it is labelled, and how it was read."""
-
     crop: int
     label: str
     text: str
@@ -198,16 +179,12 @@ class Doubt:
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """Glyphs, and the crops that they don't read as labelled."""
-
     glyphs: Glyphs
     doubts: tuple[Doubt, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class _Trial:
-    """Glyphs, and how well they read the crops."""
-
     way: Way
     glyphs: Glyphs
     right: int
@@ -221,9 +198,6 @@ def learn(crops: Sequence[tuple[Pixels, str]], characters: str = DIGITS, names: 
     ``crops`` are pixels of one region, all of shape (height, width, 4), with their text as it is drawn, including
     signs, separators and spaces; leading zeros may be left out. ``characters`` must be among the learnt ones. ``names``
     name the crops in errors; by default they are numbered.
-
-    Raises:
-        AuthoringError: a character is missing, no ink was found, or many crops aren't read as they are labelled.
     """
     names = names or [f"crop {number}" for number in range(1, len(crops) + 1)]
     _check(crops, characters, names)
@@ -271,7 +245,6 @@ def _merit(trial: _Trial) -> tuple[float, ...]:
 
 
 def missing(labels: Sequence[str], characters: str = DIGITS) -> str:
-    """Return the ``characters`` that no label has."""
     return "".join(letter for letter in characters if not any(letter in label for label in labels))
 
 

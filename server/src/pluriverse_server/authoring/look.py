@@ -12,7 +12,6 @@ from typing import Any
 
 from pluriverse_server.console.serve import greet, stopped_by_signals
 from pluriverse_server.manifest.runtime import Manifest, ManifestError
-from pluriverse_server.process import raise_descriptor_limit
 from pluriverse_server.remote.remote import Remote
 from pluriverse_server.settings import Settings
 from pluriverse_server.sources.reading import Pixels, SourceError
@@ -54,7 +53,6 @@ class Look:
             await self._remote.run(on_start)
 
     def stop(self) -> None:
-        """Make ``run`` return; may be called from a signal handler."""
         self._stopped = True
         if self._remote is not None:
             self._remote.stop()
@@ -97,7 +95,6 @@ async def _answer(question: Question, asked: Mapping[str, Any]) -> Any:
 
 async def look(file: RuntimeFile, settings: Settings) -> None:
     """Look at a runtime until a signal; raises as ``Remote.run``."""
-    raise_descriptor_limit()
     looking = Look(file, settings)
     async with stopped_by_signals(looking.stop):
         await looking.run()

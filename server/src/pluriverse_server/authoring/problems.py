@@ -27,7 +27,6 @@ _CLOSINGS: Final = [
     for quotes in ("", '"""', "'''")
 ]
 
-# How much of a value is quoted.
 _QUOTED_CHARS: Final = 80
 
 # How a value of the right type is written, by pydantic's type of error.
@@ -62,13 +61,11 @@ class Document:
     """One TOML file: its text, and the line of each of its keys."""
 
     def __init__(self, file: Path, text: str) -> None:
-        """``text`` is TOML."""
         self.file = file
         self._rows = text.split("\n")
         self._lines = lines_of(text)
 
     def problem(self, path: KeyPath, message: str, *, warning: bool = False) -> Problem:
-        """Make a problem of the key at ``path``."""
         return Problem(self.file, line_of(self._lines, path), dotted(path), message, warning)
 
     def problem_of_a_table(self, path: KeyPath, message: str) -> Problem:
@@ -100,7 +97,6 @@ class Document:
 
 
 def problems_of(document: Document, model: type[BaseModel], error: ValidationError) -> list[Problem]:
-    """Return the problems that a model found in a document."""
     found: list[Problem] = []
     for details in error.errors(include_url=False):
         path = key_path(details["loc"])
@@ -112,7 +108,6 @@ def problems_of(document: Document, model: type[BaseModel], error: ValidationErr
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str | None:
-    """Return the known name that is most similar to ``name``, if any is."""
     return next(iter(difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)), None)
 
 

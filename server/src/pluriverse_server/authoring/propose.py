@@ -61,8 +61,6 @@ _KINDS: Final[dict[Kind, str]] = {"number": "a number", "string": "a text", "boo
 
 
 class Answer(Table):
-    """One line of the program's."""
-
     id: Annotated[int, Field(ge=0)]
     value: bool | float | Text | None
     confidence: Share = 1.0
@@ -79,7 +77,6 @@ class Picture:
     png: bytes
 
     def line(self, number: int) -> bytes:
-        """Return the question as the program gets it."""
         asked = {"id": number, "source": self.source, "kind": self.kind, "at": self.times[0]}
         png = base64.b64encode(self.png).decode()
         return json.dumps({**asked, "region": list(self.region), "png": png}).encode() + b"\n"
@@ -91,9 +88,6 @@ def propose(
     """Ask a program's ``command`` about each picture of a source, or of all; write the proposals.
 
     With ``frames`` it is shown the whole screen each time, else the source's region. ``say`` gets what came of it.
-
-    Raises:
-        AuthoringError: the recording, the source or the program can't be used. What it has answered is kept.
     """
     try:
         recorded = RecordedFrames(recording)
@@ -119,11 +113,6 @@ def propose(
 
 
 def _pictures_of(recorded: RecordedFrames, regions: Mapping[str, Known], *, frames: bool) -> list[Picture]:
-    """Return each different picture of each source.
-
-    Raises:
-        AuthoringError: they are too many.
-    """
     found: dict[tuple[str, bytes], Picture] = {}
     for name, known in regions.items():
         assert known.region is not None
@@ -142,11 +131,7 @@ def _pictures_of(recorded: RecordedFrames, regions: Mapping[str, Known], *, fram
 
 
 def _ask(command: str, pictures: Sequence[Picture], answers: dict[int, Answer]) -> None:
-    """Put what a program says of the pictures into ``answers``, by their places.
-
-    Raises:
-        AuthoringError: it can't be started, fails, says nothing for long, or what it says can't be used.
-    """
+    """Put what a program says of the pictures into ``answers``, by their places."""
     try:
         words = shlex.split(command)
     except ValueError as error:

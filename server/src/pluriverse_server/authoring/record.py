@@ -51,8 +51,6 @@ class RecordingOptions:
 
 
 class RecordedRemote:
-    """A remote that is recorded from its start; call ``run``."""
-
     def __init__(self, settings: Settings, options: RecordingOptions) -> None:
         self._settings = settings
         self._options = options
@@ -61,20 +59,12 @@ class RecordedRemote:
         self._recording: asyncio.Task[Recorded] | None = None
 
     def stop(self) -> None:
-        """Stop the recording, and then the remote; may be called from a signal handler."""
         self._enough.set()
         if self._recording is None:
             self._remote.stop()
 
     async def run(self) -> Recorded | None:
-        """Serve and record until ``stop``, or for ``seconds``; return None if it was stopped before it began.
-
-        Raises:
-            ManifestError: the runtime can't be used.
-            StartError: a program, a port, the screen or the recorder can't be started, or the file be written.
-            RecordingFailed: the recording ended early.
-            GaveUp: something kept crashing.
-        """
+        """Serve and record until ``stop``, or for ``seconds``; return None if it was stopped before it began."""
         async with stopped_by_signals(self.stop):
             try:
                 await self._remote.run(self._begin)
@@ -143,7 +133,6 @@ class RecordedRemote:
 
 
 def _regions(manifest: Manifest, env_id: str) -> tuple[Box, ...]:
-    """Return the regions of the screen that an environment's sources read."""
     screen = manifest.runtime.screen
     found: list[Box] = []
     for name, source in manifest.game(env_id).screen_sources.items():
@@ -201,7 +190,6 @@ class RandomAgent:
         """Ignore reports."""
 
     def on_output(self, output: Output) -> None:
-        """Note whether an episode runs."""
         match output:
             case Send(messages.Describe(env_state=state)):
                 self._plays = state == "running"
@@ -210,7 +198,6 @@ class RandomAgent:
                 pass
 
     async def play(self) -> None:
-        """Play until cancelled."""
         held: set[int] = set()
         while True:
             self._turned.clear()

@@ -1,8 +1,7 @@
-"""The results of scoring: NAME.report.json, a page of pictures, and a table."""
+"""The results of scoring: NAME.report.json, pictures, and a table."""
 
 from __future__ import annotations
 
-import html
 import json
 import shutil
 from collections import Counter
@@ -27,7 +26,6 @@ from .mutate import Mutations
 
 REPORT_SUFFIX: Final = ".report.json"
 PICTURES_SUFFIX: Final = ".disagreements"
-PAGE: Final = "index.html"
 
 # So many have the same few causes.
 MAX_PICTURES: Final = 100
@@ -40,11 +38,6 @@ OUTLINE: Final = "#ff2020"
 _LEGEND: Final = (
     "rewards, ends: how many are true, and precision/recall in %; sum: true/given, ± how far they ever were apart; "
     "delay: median/largest"
-)
-
-STYLE: Final = (
-    "body{font:16px sans-serif;margin:2em;background:#fff;color:#111}figure{margin:0 0 3em}img{max-width:100%;"
-    "border:1px solid #888}figcaption{margin-bottom:.5em}"
 )
 
 
@@ -69,7 +62,7 @@ def as_json(recording: Path, result: Result) -> dict[str, Any]:
 
 
 def write_report(recording: Path, result: Result, manifest: Manifest) -> None:
-    """Write NAME.report.json, and a page with pictures of disagreements, if any, to NAME.disagreements."""
+    """Write NAME.report.json, and a picture of each disagreement to NAME.disagreements."""
     document = json.dumps(as_json(recording, result), indent=1, sort_keys=True, ensure_ascii=False)
     beside(recording, REPORT_SUFFIX).write_text(document + "\n", encoding="utf-8")
     folder = beside(recording, PICTURES_SUFFIX)
@@ -113,7 +106,7 @@ def print_results(
     console.print(_LEGEND, style="dim")
     for path, result in results.items():
         if not result.perfect:
-            where = f"; see {beside(path, PICTURES_SUFFIX) / PAGE}" if written else ""
+            where = f"; see {beside(path, PICTURES_SUFFIX)}" if written else ""
             _say(console, f"{path}: {len(result.disagreements)} disagreements{where}")
         if not result.compared:
             _say(console, f"{path}: nothing compared: there is no reward and no end in it, nor in its labels")
@@ -143,23 +136,11 @@ def _say(console: Console, text: str) -> None:
 
 def _write_pictures(recording: Path, result: Result, manifest: Manifest, folder: Path) -> None:
     shown = result.disagreements[:MAX_PICTURES]
-    figures: list[str] = []
     for index, (one, picture) in enumerate(_pictures(recording, shown), 1):
         draw = ImageDraw.Draw(picture)
         for x, y, width, height in _regions(manifest, result.environment, one.sources):
             draw.rectangle((x - 2, y - 2, x + width + 1, y + height + 1), outline=OUTLINE, width=2)
-        name = f"{index:03}.png"
-        picture.save(folder / name)
-        text = f"{one.at:.2f} s: {one.kind} ({', '.join(one.sources)}): expected {one.expected}, got {one.got}"
-        figures.append(f'<figure><figcaption>{html.escape(text)}</figcaption><img src="{name}" alt=""></figure>')
-    left_out = len(result.disagreements) - len(shown)
-    rest = f"<p>{left_out} more are left out.</p>" if left_out else ""
-    title = html.escape(f"{recording.name}: {len(result.disagreements)} disagreements")
-    (folder / PAGE).write_text(
-        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title><style>{STYLE}</style>'
-        f"<h1>{title}</h1>{''.join(figures)}{rest}</html>\n",
-        encoding="utf-8",
-    )
+        picture.save(folder / f"{index:03} {one.kind} at {one.at:.2f} s.png")
 
 
 def _pictures(recording: Path, disagreements: Sequence[Disagreement]) -> Iterator[tuple[Disagreement, Image.Image]]:

@@ -50,8 +50,6 @@ class Scraped:
 
 @dataclass(frozen=True, slots=True)
 class ScrapedCycle:
-    """All readings of one time, and their episode; None between episodes."""
-
     at: float
     readings: Mapping[str, Reading]
     episode: Scraped | None
@@ -61,7 +59,6 @@ class Rescraper:
     """Plays one recording's samples by ``cycles``; ``episodes`` is complete after the last of them."""
 
     def __init__(self, game: Callable[[str], GameTables], samples: Samples) -> None:
-        """``game`` returns an environment's tables."""
         self.episodes: list[Scraped] = []
         self._tables = game
         self._samples = samples
@@ -220,11 +217,9 @@ class _Game:
         self.unread: dict[str, Reading] = {}
 
     def truncates(self, reason: str) -> bool:
-        """Return whether one of the game's conditions truncates episodes for this reason."""
         return reason in self._reasons
 
     def begin(self, episode_id: int, at: float) -> None:
-        """Begin an episode; raise SourceError if a source wasn't recorded, because it was added later."""
         if self._lacking:
             lacking = ", ".join(self._lacking)
             raise SourceError(f"{lacking}: not on the screen, and not read when this was recorded; record anew")
@@ -235,7 +230,6 @@ class _Game:
             rules.begin(episode_id, at)
 
     def leave(self) -> None:
-        """End the episode."""
         self._settlers.leave()
 
     def is_led(self, at: float, readings: Mapping[str, Reading]) -> bool:
@@ -262,11 +256,9 @@ class _Game:
         return [Mark(_when(one, at), one.reward, at) for one in said if isinstance(one, reports.Reward)]
 
     def read(self, samples: Mapping[str, Sample]) -> dict[str, Reading]:
-        """Return the readings after one cycle's samples."""
         return {name: self._settlers.feed(name, sample) for name, sample in samples.items()}
 
     def count(self, episode: Scraped, say: Callable[[Rules], list[reports.Report]]) -> None:
-        """Add to ``episode`` what each reward by the second gives."""
         for index, rules in enumerate(self.by_second):
             given = (one.reward for one in say(rules) if isinstance(one, reports.Reward | reports.Done))
             episode.by_second[index] += sum(given)

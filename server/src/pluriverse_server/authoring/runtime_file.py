@@ -53,10 +53,6 @@ class RuntimeFile:
         """Write ``[sources.NAME]``, in the place of one of that name, and with ``reward`` that its changes are reward.
 
         ``picture`` is what a template looks for, as PNG.
-
-        Raises:
-            AuthoringError: it would be no valid runtime, or can't be written.
-            ManifestError: it isn't one now.
         """
         table = dict(table)
         image = self.folder / TEMPLATES / f"{name}.png" if table.get("read") == "template" else None
@@ -114,9 +110,6 @@ def begin(words: Sequence[str], folder: Path | None, screen: tuple[int, int]) ->
 
     ``words`` are the folder of a runtime, the address or file of a page, or a command with its arguments. ``folder`` is
     where the new one is written; None: a folder named after the program, here.
-
-    Raises:
-        AuthoringError: there is no such program, or a runtime in the way.
     """
     if folder is None and len(words) == 1 and (Path(words[0]) / FILE_NAME).is_file():
         return Path(words[0])

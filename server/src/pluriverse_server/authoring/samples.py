@@ -23,7 +23,6 @@ LAST_LOOKS: Final = 10
 # A VNC server shows a frame some milliseconds after X has it; reports about it must not come before.
 SCREEN_LAG_S: Final = 0.02
 
-# How often progress is told, in seconds of the recording.
 PROGRESS_S: Final = 1.0
 
 Said = tuple[float, Mapping[str, Any]]
@@ -49,11 +48,9 @@ class Samples:
 
     @property
     def seconds(self) -> float:
-        """The time of the last cycle."""
         return self.cycles[-1].at
 
     def said(self) -> Iterator[Said]:
-        """Yield all that was said but readings, in order."""
         for cycle in self.cycles:
             yield from cycle.said
 
@@ -61,11 +58,7 @@ class Samples:
 def read_samples(
     directory: Path, manifest: Manifest, replay: Replay, on_progress: Callable[[float], None] = lambda seconds: None
 ) -> Samples:
-    """Read a recording by the present sources; ``on_progress`` gets the seconds read so far.
-
-    Raises:
-        SourceError: a source needs a missing file.
-    """
+    """Read a recording by the present sources; ``on_progress`` gets the seconds read so far."""
     header = replay.header
     env_id = header.env_id
     sources = _Sources(directory, manifest.game(env_id))
@@ -119,7 +112,6 @@ class _Sources:
                 self._heard[name] = {**reading, "events": events}
 
     def read(self, moment: Moment) -> dict[str, Sample]:
-        """Read all sources at this time."""
         return {
             name: self._look(name, moment) if name in self._screen else self._recall(name, moment.at)
             for name in self._names

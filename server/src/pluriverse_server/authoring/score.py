@@ -41,10 +41,6 @@ def score(
     without labels count as not compared. Prints on ``console``. With ``write``, writes NAME.report.json beside each,
     and pictures of the differences to NAME.disagreements. With ``mutations``, also says which wrong rules the
     recordings would not notice, where all of an environment's are perfect.
-
-    Raises:
-        ManifestError: the runtime can't be used.
-        AuthoringError: a recording or its labels can't be used, or a report can't be written.
     """
     console = console or Console()
     manifest = load(directory)
@@ -98,9 +94,6 @@ def score_recording(
     """Read a recording again and compare it with its labels; ``on_progress`` gets the seconds read so far.
 
     A recording without its end, as of a recorder that was killed, is read up to there.
-
-    Raises:
-        AuthoringError: the recording can't be read, or is another runtime's.
     """
     try:
         replay = Replay(path)

@@ -32,8 +32,6 @@ from pluriverse_server.manifest.sources import (
     AccessibilitySource,
     AnySource,
     ChangeSource,
-    CountSource,
-    DialSource,
     NumberSource,
     PixelSource,
     ProcessSource,
@@ -44,10 +42,7 @@ from pluriverse_server.manifest.sources import (
 )
 from pluriverse_server.manifest.table import Table
 from pluriverse_server.programs.catalogue import load_catalogue, python_command
-from pluriverse_server.recording.file import SUFFIX
 
-from .first_readings import ends_at_once, values_when_ready
-from .labels import FOLDER
 from .problems import Document, Problem, problems_of
 
 T = TypeVar("T", bound=Table)
@@ -84,7 +79,6 @@ def validate(directory: Path, *, draft: bool = False) -> Validation:
             document.problem_of_a_table((), line.removeprefix(f"{document.file}: ")) for line in str(error).splitlines()
         ]
     entries = list(found.catalogue.values())
-    recordings = directory / FOLDER
     parts: list[tuple[Document, GameTables, list[EnvTable]]] = [(document, manifest, entries)]
     if games:
         parts = [(file, game, [game.env]) for file, game in games]
@@ -98,9 +92,6 @@ def validate(directory: Path, *, draft: bool = False) -> Validation:
         ]
         found.warnings += warnings_of(file, game, limited=limited)
         found.warnings += [file.problem(*one, warning=True) for one in unread_digits(directory, game)]
-        for env in envs[:1]:
-            recorded = {path.name: values_when_ready(path, env.id) for path in sorted(recordings.glob(f"*{SUFFIX}"))}
-            found.warnings += [file.problem(*one, warning=True) for one in ends_at_once(game, recorded)]
     return found
 
 
@@ -134,8 +125,6 @@ def _read(path: Path, model: type[T], mistakes: list[Problem]) -> tuple[Document
 
 # Catalogues may have thousands of environments, with the same mistake of a script in all of them.
 MAX_ENVIRONMENTS_LISTED: Final = 3
-
-# Values for placeholders.
 _SEED: Final = 0
 _FPS: Final = 60.0
 _HOME: Final = "/home"
@@ -151,7 +140,6 @@ class Checks:
         self._document = document
 
     def all_of(self, game: GameTables, envs: Sequence[EnvTable]) -> list[Problem]:
-        """Return the mistakes of ``game``, which ``envs`` play."""
         mistakes = [*self._placeholders(game, envs), *self._places(game)]
         if game.program is not None:
             mistakes += self._program(game, envs)
@@ -226,10 +214,8 @@ class Checks:
                     yield self._document.problem(("reset", list_name, index, "to"), message)
 
     def _source(self, name: str, source: AnySource) -> Iterator[Problem]:
-        if isinstance(source, (TemplateSource, CountSource)):
+        if isinstance(source, TemplateSource):
             key, named = "image", source.image
-        elif isinstance(source, DialSource):
-            key, named = "centre", None
         elif isinstance(source, PythonSource):
             key, named = "file", source.file
         elif isinstance(source, (NumberSource, TextSource)):
@@ -317,7 +303,7 @@ def unread_digits(directory: Path, game: GameTables) -> Iterator[tuple[KeyPath, 
 
 
 def _is_bounded(source: AnySource) -> bool:
-    numbers = (NumberSource, TextSource, CountSource, PythonSource)
+    numbers = (NumberSource, TextSource, PythonSource)
     shares = isinstance(source, ScreenSource) and not isinstance(source, numbers)
     exit_code = isinstance(source, ProcessSource) and source.read == "exit"
     whether = isinstance(source, AccessibilitySource) and "(?P<value>" not in source.pattern

@@ -14,7 +14,6 @@ from pluriverse_server.settings import SettingsError
 PASSWORD_VARIABLE: Final = "PLURIVERSE_PASSWORD"  # noqa: S105 - its name
 TOKENS_VARIABLE: Final = "PLURIVERSE_TOKENS"
 
-# <sys/prctl.h>
 _PR_SET_DUMPABLE: Final = 4
 _PR_CAP_AMBIENT: Final = 47
 _PR_CAP_AMBIENT_CLEAR_ALL: Final = 4
@@ -25,11 +24,6 @@ _ENVIRONMENT_END: Final = 48
 
 
 def read_password(path: Path | None) -> str | None:
-    """Return the password in a file, without the end of its line; None without a file.
-
-    Raises:
-        SettingsError: it can't be read.
-    """
     if path is None:
         return None
     try:
@@ -39,11 +33,6 @@ def read_password(path: Path | None) -> str | None:
 
 
 def read_tokens(path: Path | None, password: str | None) -> tuple[Token, ...] | None:
-    """Return the tokens in a file, or in the environment; None without a list.
-
-    Raises:
-        SettingsError: it can't be read, is wrong, or there are both.
-    """
     text = os.environ.get(TOKENS_VARIABLE)
     try:
         if path is not None and text:

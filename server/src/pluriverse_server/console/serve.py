@@ -16,7 +16,7 @@ import typer
 
 from pluriverse_server.certificate import Certificate
 from pluriverse_server.manifest.runtime import Manifest, ManifestError
-from pluriverse_server.process import StartError, endpoint, raise_descriptor_limit
+from pluriverse_server.process import StartError, endpoint
 from pluriverse_server.settings import Settings, SettingsError
 from pluriverse_server.tasks import TaskFailed
 
@@ -33,7 +33,6 @@ IGNORED_BYTES: Final = 4096
 
 
 def fail(message: str, status: int) -> NoReturn:
-    """Print the message and exit."""
     typer.echo(f"pluriverse-server: {message}", err=True)
     raise typer.Exit(status)
 
@@ -90,17 +89,9 @@ def stopped_by_end_of_input(stop: Callable[[], None]) -> Generator[None]:
 
 
 async def serve(settings: Settings, *, show_status: bool, query: str = "", until_input_ends: bool = False) -> None:
-    """Run a remote until Ctrl-C, or until standard input ends. ``query`` is added to the viewer's address.
-
-    Raises:
-        ManifestError: the runtime can't be used.
-        StartError: a program, a port or the screen can't be had.
-        GaveUp: something kept dying.
-        TaskFailed: a mistake of ours.
-    """
+    """Run a remote until Ctrl-C, or until standard input ends. ``query`` is added to the viewer's address."""
     from pluriverse_server.remote.remote import Remote
 
-    raise_descriptor_limit()
     remote = Remote(settings)
 
     def terminate() -> None:
@@ -122,7 +113,6 @@ async def serve(settings: Settings, *, show_status: bool, query: str = "", until
 
 
 def greet(settings: Settings, manifest: Manifest, query: str = "", certificate: Certificate | None = None) -> None:
-    """Print how to connect; ``query`` is added to the viewer's address."""
     vnc, rewarder = (endpoint(settings.reachable_host, port) for port in (settings.vnc_port, settings.rewarder_port))
     parameters = "?password=" + quote(settings.password, safe="") + query if settings.password else ""
     s, trust, shown = ("", [], []) if certificate is None else _tls_of(settings, certificate)
@@ -153,7 +143,6 @@ def _tls_of(settings: Settings, certificate: Certificate) -> tuple[str, list[str
 
 
 def set_up_logging(*, verbose: bool) -> None:
-    """Log to standard error, above the status line where it is a terminal."""
     stream = ClearingStream(sys.stderr) if sys.stderr.isatty() else sys.stderr
     handler = logging.StreamHandler(stream)
     logging.basicConfig(

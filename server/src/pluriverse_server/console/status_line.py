@@ -33,7 +33,6 @@ def compose(status: Mapping[str, Any]) -> str:
 
 
 async def show(line: Callable[[], str], stream: TextIO = sys.stderr) -> None:
-    """Update the line until cancelled, then clear it."""
     try:
         while True:
             width = shutil.get_terminal_size().columns
@@ -56,5 +55,4 @@ class ClearingStream:
         return self._stream.write(CLEAR + text)
 
     def flush(self) -> None:
-        """Flush the terminal."""
         self._stream.flush()

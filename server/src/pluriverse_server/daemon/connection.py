@@ -44,7 +44,6 @@ SILENT_PEER_S: Final = 30.0
 # A reader that takes nothing for this long is hung up on, however little is queued for it.
 STALLED_READER_S: Final = 30.0
 
-# How many round trips the reported median is taken of.
 ROUND_TRIPS: Final = 16
 
 # A tree may be as large as a thousand other messages: nobody is given one who leaves so many unread.
@@ -60,8 +59,6 @@ _STAMP: Final = struct.Struct("!d")
 
 
 class Connection:
-    """An authenticated connection. ``run`` serves it until it ends."""
-
     def __init__(
         self,
         hub: Hub,
@@ -95,7 +92,6 @@ class Connection:
         self._looking: asyncio.Task[None] | None = None
 
     async def run(self) -> None:
-        """Serve the connection until either side hangs up."""
         self._hub.add(self)
         self._wake.set()  # an agent that comes back has missed messages already
         sender = start_task(self._send_all(), f"sender to {self.peer}", self.cut)
@@ -111,7 +107,6 @@ class Connection:
             self._ended.set()
 
     def put(self, queued: QueuedMessage) -> None:
-        """Queue a message; hang up on a reader that is too far behind."""
         if self._closing:
             return
         self.send_queue.put(queued)
@@ -133,7 +128,6 @@ class Connection:
         self._transport.abort()
 
     async def close(self, reason: str) -> None:
-        """Hang up, and wait until that is done."""
         self.hang_up(reason)
         await self._ended.wait()
 

@@ -59,9 +59,6 @@ class Door:
         """Return who sends a request, by its ``Authorization``; later for who has guessed wrong.
 
         Pages, which can send no headers with a WebSocket, give the password or token with ``?password=``.
-
-        Raises:
-            Denied: nobody we know, or he hasn't any of these rights now.
         """
         header = request.headers.get("Authorization")
         if header is None:
@@ -77,11 +74,9 @@ class Door:
         return who
 
     def may_control(self, who: Token) -> bool:
-        """Return whether the holder of a token may press keys and use the pointer in the viewer."""
         return Right.CONTROL in self.keyring.rights(who)
 
     def note(self, action: str, who: Token, request: web.Request, **what: Any) -> None:
-        """Note an action in the audit log."""
         self.audit.note(action, who, request.remote or "", **what)
 
     def admit(self, request: web.Request, who: Token) -> bool:
@@ -101,7 +96,6 @@ class Door:
             log_dropped(PORT, self.table, address, time.monotonic())
 
     def closed(self, transport: asyncio.Transport) -> None:
-        """Forget a connection that has ended."""
         self.table.remove(transport)
         self._let_in.pop(transport, None)
 

@@ -142,11 +142,7 @@ def make_app(hub: Hub, door: Door, views: Views, operations: Operations) -> tupl
 async def listen(
     app: web.Application, door: Door, host: str, port: int, ssl_context: ssl.SSLContext | None = None
 ) -> web.AppRunner:
-    """Serve ``app``, with TLS if there is a context for it; the caller cleans the runner up.
-
-    Raises:
-        StartError: the port can't be had.
-    """
+    """Serve ``app``, with TLS if there is a context for it; the caller cleans the runner up."""
     try:
         ports = listeners(host, port)
     except OSError as error:

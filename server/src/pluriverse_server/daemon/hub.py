@@ -28,7 +28,6 @@ log = logging.getLogger(__name__)
 # One agent, and observers: dashboards, recorders, health checks. Beyond this a remote would serve watchers, not agents.
 MAX_CONNECTIONS: Final = 64
 
-# How often connections are pinged and their time limits checked.
 PATROL_S: Final = 1.0
 
 # The same in lockstep, where an agent may think for minutes, and all the rest stands still.
@@ -39,7 +38,6 @@ ANOTHER_AGENT: Final = (
     "(connect with the header openai-observer: true to watch)"
 )
 
-# How long connections have to take the last message of a remote that stops.
 FAREWELL_S: Final = 0.5
 
 
@@ -60,25 +58,15 @@ class Member(Protocol):
     spoke_at: float
     parted: bool
 
-    def put(self, queued: QueuedMessage) -> None:
-        """Send a message after those that are queued already."""
-        ...
+    def put(self, queued: QueuedMessage) -> None: ...
 
-    def check(self, now: float) -> None:
-        """Enforce the time limits, and ping. ``now`` is the loop's time in seconds."""
-        ...
+    def check(self, now: float) -> None: ...
 
-    def hang_up(self, reason: str) -> None:
-        """Close, with ``reason`` in a last message."""
-        ...
+    def hang_up(self, reason: str) -> None: ...
 
-    def cut(self) -> None:
-        """Drop the line at once."""
-        ...
+    def cut(self) -> None: ...
 
-    async def close(self, reason: str) -> None:
-        """Hang up, and wait until that is done."""
-        ...
+    async def close(self, reason: str) -> None: ...
 
 
 class Hub:
@@ -105,11 +93,9 @@ class Hub:
         self._watched_tree_at = -math.inf
 
     def start(self) -> None:
-        """Begin to ping the connections and enforce their time limits."""
         self._patrol_task = start_task(self._patrol(), "connections")
 
     async def stop(self, reason: str) -> None:
-        """Send ``reason`` to all connections, and hang up."""
         if self._patrol_task is not None:
             self._patrol_task.cancel()
         leaving = [asyncio.create_task(connection.close(reason)) for connection in self.connections]
@@ -118,22 +104,18 @@ class Hub:
 
     @property
     def full(self) -> bool:
-        """Whether no more connections are taken."""
         return len(self.connections) >= MAX_CONNECTIONS
 
     @property
     def occupied(self) -> bool:
-        """Whether there is an agent, or one that may come back."""
         return self.agent is not None or self._seat is not None
 
     @property
     def observers(self) -> int:
-        """The number of connections that are not the agent's."""
         return len(self.connections) - (self.agent is not None)
 
     @property
     def agent_round_trip_s(self) -> float | None:
-        """The median of the agent's last round trips, in seconds."""
         trips = self.agent.round_trips_s if self.agent else ()
         return statistics.median(trips) if trips else None
 
@@ -263,7 +245,6 @@ class Hub:
             log.info("the agent has not come back: %s", why)
 
     def _vacate(self) -> None:
-        """End the agent's right to the remote, and to step it."""
         self._seat = self._seat_holder = None
         self.requests.agent_ended()
 

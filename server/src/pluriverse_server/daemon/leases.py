@@ -24,7 +24,6 @@ TAKEN_AWAY: Final = "the token of this connection is no longer valid"
 # A lease that is found to have ended so long ago is given as long again.
 LATE_S: Final = 1.0
 
-# Where an action is of the remote's own doing.
 HERE: Final = "the remote"
 
 
@@ -51,7 +50,6 @@ class Leases:
         keyring.on_change.append(lambda: hub.expel(lambda who: not keyring.rights(who), TAKEN_AWAY))
 
     def why_not(self, who: Token) -> str | None:
-        """Return why somebody may not become the agent; None if he may."""
         if self.draining:
             return DRAINING
         if Right.PLAY in self._keyring.rights(who):
@@ -59,11 +57,6 @@ class Leases:
         return LEASED if Right.PLAY in RIGHTS[who.role] else f"not permitted: this is the token of {who}"
 
     def claim(self, by: Token, ttl_s: float, *, where: str) -> Lease:
-        """Give a lease.
-
-        Raises:
-            Unavailable: it drains, or an agent plays, or another has a lease.
-        """
         now = self._now()
         if self.draining:
             raise Unavailable(DRAINING)
@@ -79,15 +72,12 @@ class Leases:
         return lease
 
     def renew(self, lease: Lease) -> None:
-        """Let a lease last for its whole time again."""
         lease.renew(self._now())
 
     def give_back(self, lease: Lease, by: Token, where: str) -> None:
-        """End the lease."""
         self._end(lease, "lease given back", by, where)
 
     def stop(self) -> None:
-        """Stop the clock."""
         if self._timer is not None:
             self._timer.cancel()
 

@@ -44,7 +44,6 @@ class Operations:
 
 
 def add_operations(app: web.Application, door: Door, operations: Operations) -> None:
-    """Serve them."""
     leases = operations.leases
 
     async def claim(request: web.Request, who: Token) -> web.Response:
@@ -100,7 +99,6 @@ def add_operations(app: web.Application, door: Door, operations: Operations) -> 
 
 
 def answer(status: int, **document: Any) -> web.Response:
-    """Return an answer in JSON."""
     return web.json_response(document, status=status, headers={"Cache-Control": "no-store"})
 
 
@@ -127,7 +125,6 @@ async def _read_body(request: web.Request) -> bytes:
 
 
 def _parse_claim(body: bytes) -> float:
-    """Return for how long a lease is asked for."""
     document = parse_object(body) if body else {}
     unknown = document.keys() - {"ttl_s"}
     if unknown:

@@ -23,44 +23,21 @@ class Requests(Protocol):
         ...
 
     def reset(self, reset: Reset, leaving: int) -> int:
-        """Leave the episode ``leaving`` and begin another, of the same environment where none is named; return its id.
-
-        Raises:
-            RequestError: there is no such environment, or it doesn't take the options.
-        """
+        """Leave the episode ``leaving`` and begin another, of the same environment if none is named; return its id."""
         ...
 
-    async def act(self, events: Sequence[Event]) -> None:
-        """Apply key, pointer and joystick events.
+    async def act(self, events: Sequence[Event]) -> None: ...
 
-        Raises:
-            RequestError: the program takes no such event.
-        """
-        ...
-
-    async def tree(self) -> TreeReply:
-        """Return what is on the environment's picture.
-
-        Raises:
-            RequestError: no episode runs, the environment has no tree, or its program doesn't answer.
-        """
-        ...
+    async def tree(self) -> TreeReply: ...
 
     def require_lane(self, slot: int, view: View | None) -> None:
-        """Make sure that steps can be taken in a slot; 0: of the remote's own environment.
-
-        Raises:
-            RequestError: there is no such slot or view, the episode is in real time, or nothing steps it yet.
-        """
+        """Make sure that steps can be taken in a slot; 0: of the remote's own environment."""
         ...
 
     def open_lane(self, lane: socket.socket, slot: int, view: View | None) -> None:
         """Give a WebSocket, its handshake done, to the process that steps the slot; the caller then closes it here.
 
         ``view`` is what is wanted of its pictures.
-
-        Raises:
-            ConnectionError: that process has just gone.
         """
         ...
 

@@ -71,7 +71,6 @@ class SendQueue:
 
     @property
     def overflowing(self) -> bool:
-        """Whether the reader is too far behind to be served."""
         return len(self._queue) > MAX_WAITING
 
     def put(self, queued: QueuedMessage) -> None:
@@ -85,7 +84,6 @@ class SendQueue:
                 self._drop_oldest_observation()
 
     def get(self) -> QueuedMessage | None:
-        """Take the first message; None if the queue is empty."""
         if not self._queue:
             return None
         queued = self._queue.popleft()

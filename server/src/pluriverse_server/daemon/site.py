@@ -18,8 +18,6 @@ from .door import Door
 
 
 class Site(web.BaseSite):
-    """Serves an application on a socket; its connections come by the door."""
-
     def __init__(
         self, runner: web.AppRunner, listener: socket.socket, door: Door, ssl_context: ssl.SSLContext | None
     ) -> None:
@@ -29,19 +27,15 @@ class Site(web.BaseSite):
 
     @property
     def name(self) -> str:
-        """Its address."""
         return str(self._listener.getsockname())
 
     async def start(self) -> None:
-        """Serve."""
         await super().start()
         handler = cast("Callable[[], web.RequestHandler]", self._runner.server)
         self._server = await serve(lambda: _Counted(handler(), self._door), self._listener, self._ssl_context)
 
 
 class _Counted(asyncio.Protocol):
-    """aiohttp's protocol, with its connection counted while it lasts."""
-
     def __init__(self, handler: web.RequestHandler, door: Door) -> None:
         self._handler = handler
         self._door = door
@@ -93,9 +87,6 @@ async def taken_away(transport: asyncio.Transport) -> AsyncGenerator[socket.sock
 
     With TLS it is one end of a pair: this event loop carries bytes between the other end and the peer, and the context
     ends with the connection, since the web server would say something at the end of its request.
-
-    Raises:
-        OSError: there are no more descriptors.
     """
     if transport.get_extra_info("ssl_object") is None:
         connection = transport.get_extra_info("socket").dup()

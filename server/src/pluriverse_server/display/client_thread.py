@@ -43,11 +43,6 @@ class ClientThread(Generic[_C]):
         self._closed = False
 
     async def run(self, work: Callable[[_C], _T]) -> _T:
-        """Return what ``work`` returns, in the thread.
-
-        Raises:
-            DisplayLost: the X server is gone, or doesn't answer; or this is closed.
-        """
         if self._closed:
             raise DisplayLost(f"the {self._name} was closed")
         try:
@@ -80,11 +75,7 @@ async def open_in_thread(
     deadline_s: float = ANSWER_DEADLINE_S,
     open_s: float = OPEN_DEADLINE_S,
 ) -> ClientThread[_C]:
-    """``make`` a client of ``display`` within ``open_s`` seconds; every later call has ``deadline_s``.
-
-    Raises:
-        DisplayLost: the X server is not there, refuses, or doesn't answer.
-    """
+    """``make`` a client of ``display`` within ``open_s`` seconds; every later call has ``deadline_s``."""
     executor = ThreadPoolExecutor(1, thread_name_prefix=name)
     making = asyncio.get_running_loop().run_in_executor(executor, make)
     try:

@@ -51,11 +51,7 @@ class InitialState:
     """The state that comes back, and the connection that it comes by. Blocking, for one thread at a time."""
 
     def __init__(self, display: str, xauthority: Path) -> None:
-        """Take the state of the server as it is now for its first one.
-
-        Raises:
-            DisplayLost: there is no X server at ``display``, or it refuses the cookie, or lacks an extension.
-        """
+        """Take the state of the server as it is now for its first one."""
         self._display = display
         self._xauthority = xauthority
         self._connection: Any = open_display(display, xauthority)
@@ -79,22 +75,14 @@ class InitialState:
             self._changed: set[Hashable] = set()
 
     def restore_input(self) -> None:
-        """Let go of everything that is held, locked or latched, and put the pointer back.
-
-        Raises:
-            DisplayLost: the X server is gone.
-        """
+        """Let go of everything that is held, locked or latched, and put the pointer back."""
         with ReportingLoss(self._display):
             held, locks, _ = self._ask()
             if self._restore_input(held, locks):
                 self._connection.sync()
 
     def restore(self) -> None:
-        """Bring everything back as it was first, or as it was at the last ``keep``.
-
-        Raises:
-            DisplayLost: the X server is gone.
-        """
+        """Bring everything back as it was first, or as it was at the last ``keep``."""
         with ReportingLoss(self._display):
             held, locks, settings = self._ask()
             wrote = self._restore_input(held, locks)
@@ -114,11 +102,7 @@ class InitialState:
                 self._connection.sync()
 
     def restore_screen(self) -> None:
-        """Bring everything back as it was first, for a program that starts; none other may be there.
-
-        Raises:
-            DisplayLost: the X server is gone.
-        """
+        """Bring everything back as it was first, for a program that starts; none other may be there."""
         with ReportingLoss(self._display):
             others = {part for part in self._wanted if self._wanted[part] != self._first.get(part)}
             self._changed |= others - _SETTINGS
@@ -130,11 +114,7 @@ class InitialState:
         self.restore()
 
     def keep(self) -> None:
-        """Have ``restore`` bring back what is there now, but for input: the program that goes on has made it so.
-
-        Raises:
-            DisplayLost: the X server is gone.
-        """
+        """Have ``restore`` bring back what is there now, but for input: the program that goes on has made it so."""
         with ReportingLoss(self._display):
             _, _, settings = self._ask()
             self._wanted |= _values_of(settings)
@@ -147,7 +127,6 @@ class InitialState:
         abort(self._connection)
 
     def close(self) -> None:
-        """Hang up. May be called again, and when the X server is gone."""
         hang_up(self._connection)
 
     # ── what is there ────────────────────────────────────────────────────────────────────────────────────────────────
@@ -184,7 +163,6 @@ class InitialState:
         self._resized: int = events.ScreenChangeNotify
 
     def _hear(self) -> None:
-        """Note which parts have changed."""
         while self._connection.pending_events():
             event = self._connection.next_event()
             if event.type == X.PropertyNotify:
@@ -320,27 +298,21 @@ class AsyncInitialState:
 
     @classmethod
     async def open(cls, display: str, xauthority: Path) -> Self:
-        """Connect; raise DisplayLost if there is no X server, or it refuses or doesn't answer."""
         return cls(await open_in_thread("initial state", lambda: InitialState(display, xauthority), display))
 
     async def restore_input(self) -> None:
-        """See ``InitialState.restore_input``."""
         await self._run(InitialState.restore_input)
 
     async def restore(self) -> None:
-        """See ``InitialState.restore``."""
         await self._run(InitialState.restore)
 
     async def restore_screen(self) -> None:
-        """See ``InitialState.restore_screen``."""
         await self._run(InitialState.restore_screen)
 
     async def keep(self) -> None:
-        """See ``InitialState.keep``."""
         await self._run(InitialState.keep)
 
     async def close(self) -> None:
-        """Hang up. May be called again, and when the X server is gone."""
         await self._thread.close()
 
     async def _run(self, work: Callable[[InitialState], None]) -> None:

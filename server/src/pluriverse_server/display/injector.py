@@ -35,7 +35,6 @@ class Injector:
     """Presses keys and moves the pointer, and knows what it holds. Blocking, for one thread at a time."""
 
     def __init__(self, display: str, xauthority: Path) -> None:
-        """Connect; raise DisplayLost if there is no X server at ``display``, or it refuses the cookie."""
         self._display = display
         self._connection = open_display(display, xauthority)
         with closing_on_error(self._connection), ReportingLoss(self._display):
@@ -53,9 +52,6 @@ class Injector:
         """Inject the events in order. The pointer is kept on the screen; a key that is down already stays so.
 
         A character is typed as it is, whatever is locked: the locks are off while its key goes down.
-
-        Raises:
-            DisplayLost: the X server is gone.
         """
         with ReportingLoss(self._display):
             for _ in self._inputs(events):
@@ -63,31 +59,19 @@ class Injector:
             send(self._connection)
 
     def apply_one_by_one(self, events: Sequence[KeyEvent | PointerEvent]) -> Iterator[None]:
-        """Inject the events, and yield after each single input: a key or button that moves, or the pointer.
-
-        Raises:
-            DisplayLost: the X server is gone.
-        """
+        """Inject the events, and yield after each single input: a key or button that moves, or the pointer."""
         with ReportingLoss(self._display):
             yield from self._sent(self._inputs(events))
 
     def repeat_keys(self, *, on: bool) -> None:
-        """Let the server repeat keys that are held, as it does at first, or not.
-
-        Raises:
-            DisplayLost: the X server is gone.
-        """
+        """Let the server repeat keys that are held, as it does at first, or not."""
         with ReportingLoss(self._display):
             mode = X.AutoRepeatModeOn if on else X.AutoRepeatModeOff
             self._connection.change_keyboard_control(auto_repeat_mode=mode)
             send(self._connection)
 
     def separate_clicks(self) -> None:
-        """Let no click that follows be one with a click before, however soon it comes.
-
-        Raises:
-            DisplayLost: the X server is gone.
-        """
+        """Let no click that follows be one with a click before, however soon it comes."""
         with ReportingLoss(self._display):
             self._lock.toggle()
             send(self._connection)
@@ -103,16 +87,11 @@ class Injector:
             send(self._connection)
 
     def release_one_by_one(self) -> Iterator[None]:
-        """Release every key and button that this injector holds, and yield after each.
-
-        Raises:
-            DisplayLost: the X server is gone.
-        """
+        """Release every key and button that this injector holds, and yield after each."""
         with ReportingLoss(self._display):
             yield from self._sent(self._releases())
 
     def close(self) -> None:
-        """Release everything and hang up. May be called again, and when the X server is gone."""
         try:
             with contextlib.suppress(DisplayLost), ReportingLoss(self._display):
                 self.release_all()
@@ -123,7 +102,6 @@ class Injector:
             hang_up(self._connection)
 
     def abort(self) -> None:
-        """Cut the connection: what is blocked in it, on another thread, raises DisplayLost."""
         abort(self._connection)
 
     def _sent(self, inputs: Iterator[None]) -> Iterator[None]:
@@ -220,26 +198,18 @@ class AsyncInjector:
         deadline_s: float = ANSWER_DEADLINE_S,
         open_s: float = OPEN_DEADLINE_S,
     ) -> Self:
-        """Connect within ``open_s`` seconds; every later call has ``deadline_s``.
-
-        Raises:
-            DisplayLost: there is no X server at ``display``, it refuses the cookie or doesn't answer.
-        """
         thread = await open_in_thread(
             "injector", lambda: Injector(display, xauthority), display, deadline_s=deadline_s, open_s=open_s
         )
         return cls(thread)
 
     async def apply(self, events: Sequence[KeyEvent | PointerEvent]) -> None:
-        """Inject the events, after those of earlier calls; see ``Injector.apply``."""
         await self._thread.run(lambda injector: injector.apply(events))
 
     async def release_all(self) -> None:
-        """Release every key and button that is held; see ``Injector.release_all``."""
         await self._thread.run(lambda injector: injector.release_all())
 
     async def close(self) -> None:
-        """Release everything and hang up. May be called again, and when the X server is gone."""
         await self._thread.close()
 
 

@@ -29,12 +29,10 @@ _FIRST_FUNCTION: Final = 0xFE00
 _FIRST_UNICODE: Final = 0x01000000
 
 
-# Whose keys Num Lock gives another meaning.
 KEYPAD: Final = range(0xFF80, 0xFFBE)
 
 
 def is_character(keysym: int) -> bool:
-    """Return whether it is a character rather than a function."""
     return keysym < _FIRST_FUNCTION or keysym >= _FIRST_UNICODE
 
 
@@ -67,7 +65,6 @@ class Keymap:
 
     @property
     def keysyms(self) -> Collection[int]:
-        """All keysyms that are typed without a spare keycode."""
         return [keysym for keysym, stroke in self._strokes.items() if stroke.keycode not in self._spares]
 
     def known(self, keysym: int) -> Stroke | None:
@@ -87,7 +84,6 @@ class Keymap:
             self.reload()
 
     def restore(self) -> None:
-        """Take off the map what ``stroke`` has put there."""
         for keycode, keysym in self._spares.items():
             if keysym:
                 self._connection.change_keyboard_mapping(keycode, [(0, 0)])
@@ -95,7 +91,6 @@ class Keymap:
                 self._spares[keycode] = 0
 
     def reload(self) -> None:
-        """Read the map again, after it has changed."""
         info = self._connection.display.info
         first: int = info.min_keycode
         columns: Sequence[Sequence[int]] = self._connection.get_keyboard_mapping(first, info.max_keycode - first + 1)
@@ -141,11 +136,7 @@ class Keymap:
 
 
 def map_probe_keysyms(display: str, xauthority: Path) -> None:
-    """Give the probes' keysyms their keycodes; returns once the server has. It blocks for as long as that is frozen.
-
-    Raises:
-        DisplayLost: there is no X server at ``display``, or it refuses the cookie.
-    """
+    """Give the probes' keysyms their keycodes; returns once the server has. It blocks for as long as that is frozen."""
     connection = open_display(display, xauthority)
     try:
         with ReportingLoss(display):

@@ -46,10 +46,6 @@ class NestedScreen:
 
         The outer screen's keys stop repeating by themselves, now and until its end: the inner ones do.
         ``environment``: DISPLAY and XAUTHORITY of the outer screen. ``folder``: where its cookie is kept.
-
-        Raises:
-            StartError: it ended, or wasn't ready in time; nothing is left of it.
-            DisplayLost: the outer X server is gone, refuses, or doesn't answer.
         """
         program = executable("Xephyr", package="xserver-xephyr")
         outer, cookie = environment["DISPLAY"], Path(environment["XAUTHORITY"])
@@ -80,21 +76,16 @@ class NestedScreen:
 
     @property
     def environment(self) -> dict[str, str]:
-        """The environment variables with which a program draws on this screen."""
         return {"DISPLAY": self._server.display, "XAUTHORITY": str(self.xauthority)}
 
     @property
     def child(self) -> ChildProcess:
-        """The process of its X server."""
         return self._server.child
 
     async def show(self) -> None:
         """Raise it above all but the overlay, give it keys and pointer, and hide the nested screen that was shown.
 
         Keys and buttons that are held are released there and pressed here. The picture follows within 2 ms.
-
-        Raises:
-            DisplayLost: one of the two X servers is gone, or doesn't answer.
         """
         await self._window.run(lambda window: window.show())
 

@@ -29,11 +29,6 @@ class NestedWindow:
     """A window as large as the screen, not mapped yet. Blocking, for one thread at a time; ``abort`` is for any."""
 
     def __init__(self, display: str, xauthority: Path, width: int, height: int) -> None:
-        """Create it on the outer screen.
-
-        Raises:
-            DisplayLost: there is no X server at ``display``, or it refuses the cookie.
-        """
         self._outside = open_display(display, xauthority)
         self._inside: Display | None = None
         self._servers = f"{display}, or the one in it,"
@@ -54,11 +49,7 @@ class NestedWindow:
         return self._outside.fileno()
 
     def connect_inside(self, display: str, xauthority: Path) -> None:
-        """Open the X server that draws into the window, and give it the outer keyboard map.
-
-        Raises:
-            DisplayLost: one of the two X servers is gone.
-        """
+        """Open the X server that draws into the window, and give it the outer keyboard map."""
         self._inside = inside = open_display(display, xauthority)
         with ReportingLoss(self._servers):
             inside.change_keyboard_control(auto_repeat_mode=X.AutoRepeatModeOn)
@@ -66,11 +57,7 @@ class NestedWindow:
             self._copy_map(info.min_keycode, info.max_keycode - info.min_keycode + 1)
 
     def follow(self) -> None:
-        """Copy what was changed in the outer keyboard map since the last time, and wake the inner server.
-
-        Raises:
-            DisplayLost: one of the two X servers is gone.
-        """
+        """Copy what was changed in the outer keyboard map since the last time, and wake the inner server."""
         with ReportingLoss(self._servers):
             for _ in range(self._outside.pending_events()):
                 change: Any = self._outside.next_event()
@@ -83,11 +70,7 @@ class NestedWindow:
                 self._inside.flush()
 
     def show(self) -> None:
-        """Map it above all but the overlay, move held keys and buttons to it, and unmap those that were shown.
-
-        Raises:
-            DisplayLost: one of the two X servers is gone.
-        """
+        """Map it above all but the overlay, move held keys and buttons to it, and unmap those that were shown."""
         with ReportingLoss(self._servers):
             windows = [(window, *state) for window in self._root.query_tree().children if (state := _state_of(window))]
             below = [window for window, title, _ in windows if title != OVERLAY_TITLE and window.id != self.id]
@@ -111,13 +94,11 @@ class NestedWindow:
         self.follow()
 
     def abort(self) -> None:
-        """Cut both connections, and the window goes: what is blocked in them, on another thread, raises DisplayLost."""
         for connection in (self._outside, self._inside):
             if connection is not None:
                 abort(connection)
 
     def close(self) -> None:
-        """Hang up. May be called again, and when the X servers are gone."""
         for connection in (self._outside, self._inside):
             if connection is not None:
                 hang_up(connection)

@@ -40,7 +40,6 @@ async def vnc_answers(socket: Path) -> bool:
 
 
 async def x_answers(display: str) -> bool:
-    """Whether the X server of a display such as ``:17`` answers a new client."""
     return await _answers(address(display), _set_up)
 
 

@@ -40,7 +40,6 @@ ROOT_CAUSE_S: Final = 0.1
 # Who was connected so shortly before a server's death may have caused it.
 BLAMED_S: Final = 1.0
 
-# In the screen's folder.
 VNC_SOCKET: Final = "vnc.sock"
 VIEWER_SOCKET: Final = "viewer.sock"
 WATCHERS_VNC_SOCKET: Final = "watchers-vnc.sock"
@@ -89,8 +88,6 @@ class ServerExit:
 
 
 class Restarted(enum.Enum):
-    """The servers that ``Screen.restart_dead`` has restarted."""
-
     NOTHING = enum.auto()
     VNC_SERVER = enum.auto()  # programs run on, VNC clients connect again
     EVERYTHING = enum.auto()  # a new X server, maybe on another display: restart programs
@@ -123,7 +120,6 @@ class Screen(ABC):
 
     @property
     def environment(self) -> dict[str, str]:
-        """The environment variables with which a program draws on this screen."""
         return {"DISPLAY": self.display, "XAUTHORITY": str(self.xauthority)}
 
     @property
@@ -138,20 +134,13 @@ class Screen(ABC):
 
     @property
     def pids(self) -> dict[str, int]:
-        """The process ids of the servers that were started, by name."""
         return {name: child.pid for name, child in self._children().items()}
 
     async def start(self) -> None:
-        """Return once X takes connections and the VNC port greets.
-
-        Raises:
-            StartError: a server wouldn't start; says why, with its last output. Nothing is left behind.
-        """
         async with self._changing:
             await self._start()
 
     async def stop(self) -> None:
-        """Stop everything and remove its files. May be called at any time, repeatedly."""
         async with self._changing:
             await self._stop()
 
@@ -190,11 +179,7 @@ class Screen(ABC):
         return ServerExit(name, child.describe_end(), child.output_tail, had_clients)
 
     async def restart_dead(self) -> Restarted:
-        """Start again what has ended: the VNC server alone if X still answers, everything otherwise.
-
-        Raises:
-            StartError: it wouldn't start. The screen is stopped, nothing is left behind; ``start`` tries again.
-        """
+        """Start again what has ended: the VNC server alone if X still answers, everything otherwise."""
         async with self._changing:
             if all(child.returncode is None for child in self._children().values()):
                 return Restarted.NOTHING
@@ -266,7 +251,6 @@ class Screen(ABC):
         server.kill()
 
     async def _start_scraper(self, name: str, socket: Path, prefix: Sequence[str] = ()) -> ChildProcess:
-        """Start an X0tigervnc and return once it greets on its socket."""
         # The program itself: the packaged x0tigervncserver is a script that forks and leaves it behind.
         program = executable("X0tigervnc", package="tigervnc-scraping-server")
         arguments = await vnc.arguments(program, socket=socket, name=self.options.name)
@@ -280,7 +264,6 @@ class Screen(ABC):
         return server
 
     async def _pause(self) -> None:
-        """Return when the servers are to be asked again."""
         if self._lively.is_set():
             await asyncio.sleep(pulse.ASK_EVERY_S)
             return
@@ -402,5 +385,4 @@ BACKENDS: Final[dict[Backend, type[Screen]]] = {"xvfb": XvfbScreen, "xvnc": Xvnc
 
 
 def make_screen(options: ScreenOptions) -> Screen:
-    """Return a screen of the backend that the options name, not started yet."""
     return BACKENDS[options.backend](options)

@@ -57,9 +57,6 @@ async def arguments(program: str, *, socket: Path, name: str) -> list[str]:
     """Return the command line of a VNC server that lets in whoever reaches its Unix socket, after its name.
 
     Parameters that its version doesn't know are left out.
-
-    Raises:
-        StartError: the program can't be run.
     """
     known = await _known_parameters(program)
     chosen = {key: value for key, value in PARAMETERS.items() if key.lower() in known}
@@ -68,11 +65,6 @@ async def arguments(program: str, *, socket: Path, name: str) -> list[str]:
 
 
 async def wait_for_banner(child: ChildProcess, socket: Path) -> None:
-    """Wait until an RFB server greets on the socket.
-
-    Raises:
-        StartError: the child ended before, or nothing greeted in time. The child is left to the caller.
-    """
     try:
         async with asyncio.timeout(START_DEADLINE_S):
             while not await _greets(socket):

@@ -52,7 +52,6 @@ class SpareKeys:
     """Puts keysyms on the spare keycodes of an X server's map. Blocking, for one thread at a time."""
 
     def __init__(self, display: str, xauthority: Path) -> None:
-        """Connect; raise DisplayLost if there is no X server at ``display``, or it refuses the cookie."""
         self._display = display
         self._connection = open_display(display, xauthority)
         with closing_on_error(self._connection), ReportingLoss(display):
@@ -61,11 +60,7 @@ class SpareKeys:
         self._pressed_at: dict[int, float] = {}  # of each keycode that was given, steady seconds
 
     def add(self, keysym: int, held: Collection[int]) -> bool:
-        """Put a keysym on the map, but not in the place of one that is held; return whether it is there.
-
-        Raises:
-            DisplayLost: the X server is gone.
-        """
+        """Put a keysym on the map, but not in the place of one that is held; return whether it is there."""
         with ReportingLoss(self._display):
             self.keymap.follow()
             new = self.keymap.known(keysym) is None
@@ -101,11 +96,7 @@ class SpareKeys:
             _wait_for(arrived)
 
     def click(self, event: PointerEvent, changed: int) -> None:
-        """Press and release the buttons of ``changed`` that the VNC server doesn't, once it has done the others.
-
-        Raises:
-            DisplayLost: the X server is gone.
-        """
+        """Press and release the buttons of ``changed`` that the VNC server doesn't, once it has done the others."""
         screen = self._connection.screen()
         x, y = min(event.x, screen.width_in_pixels - 1), min(event.y, screen.height_in_pixels - 1)
 
@@ -132,11 +123,9 @@ class SpareKeys:
             self._connection.sync()
 
     def close(self) -> None:
-        """Hang up. May be called again, and when the X server is gone."""
         hang_up(self._connection)
 
     def abort(self) -> None:
-        """Cut the connection: what is blocked in it, on another thread, raises DisplayLost."""
         abort(self._connection)
 
     def _stroke(self, keysym: int, kept: Collection[int]) -> Stroke | None:
@@ -165,11 +154,9 @@ class VncKeyboard:
 
     @classmethod
     async def open(cls, display: str, xauthority: Path) -> VncKeyboard:
-        """Connect; raise DisplayLost if there is no X server, or it refuses or doesn't answer."""
         return cls(display, xauthority, await _open(display, xauthority))
 
     def way(self, keysym: int) -> Way:
-        """Return how the map as it was at first types a keysym."""
         return self._ways.get(keysym, Way.MISSING)
 
     async def press(self, keysym: int) -> bool:
@@ -194,7 +181,6 @@ class VncKeyboard:
         return added
 
     async def arrived(self, keysym: int, down: bool) -> None:
-        """Return once a keysym that was put on the map is down, or up again; soon in any case."""
         if self._thread is not None:
             with contextlib.suppress(DisplayLost):
                 await self._thread.run(lambda keys: keys.wait(keysym, down))
@@ -210,16 +196,13 @@ class VncKeyboard:
             self._thread = None
 
     def release(self, keysym: int) -> None:
-        """Let the place of a keysym be taken by another."""
         self._held -= Counter((keysym,))
 
     def rest(self) -> None:
-        """Take off the map what was added, as nobody types any more."""
         if self._thread is not None:
             self._resting = start_task(self._restore(self._thread), "keyboard's rest", lambda: None)
 
     async def close(self) -> None:
-        """Hang up. May be called repeatedly, and when the X server is gone."""
         if self._thread is not None:
             await self._thread.close()
 

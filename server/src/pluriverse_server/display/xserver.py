@@ -46,11 +46,7 @@ class XServer:
 
     @classmethod
     async def start(cls, command: Sequence[str], *, xauthority: Path, env: Mapping[str, str] = NOTHING_MORE) -> XServer:
-        """Start ``command`` on the lowest free display; clients need a cookie of ``xauthority``.
-
-        Raises:
-            StartError: it ended, or wasn't ready in time; nothing is left of it.
-        """
+        """Start ``command`` on the lowest free display; clients need a cookie of ``xauthority``."""
         for attempt in range(ATTEMPTS):
             try:
                 number, claim = claim_display()
@@ -66,11 +62,9 @@ class XServer:
 
     @property
     def display(self) -> str:
-        """The name of its display, such as ``:17``."""
         return f":{self._number}"
 
     async def stop(self) -> None:
-        """End and reap it. May be called again."""
         await self.child.stop()
         self._claim.close()
         lock = TMP / f".X{self._number}-lock"

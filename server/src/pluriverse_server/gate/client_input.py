@@ -67,8 +67,6 @@ _LATIN_1: Final = frozenset((*range(0x20, 0x7F), *range(0xA0, 0x100)))
 
 
 class Way(enum.Enum):
-    """How the keyboard map types a keysym."""
-
     ANYHOW = enum.auto()
     WITH_SHIFT = enum.auto()
     WITHOUT_SHIFT = enum.auto()
@@ -76,8 +74,6 @@ class Way(enum.Enum):
 
 
 class Keyboard(Protocol):
-    """The keyboard map of the VNC server's screen."""
-
     def way(self, keysym: int) -> Way:
         """Return how it is typed, at once; keysyms that were added are still ``MISSING``."""
         ...
@@ -102,14 +98,10 @@ class Keyboard(Protocol):
         """Put the map back as it was, as nobody types any more."""
         ...
 
-    async def close(self) -> None:
-        """Hang up."""
-        ...
+    async def close(self) -> None: ...
 
 
 class ClientInput:
-    """Turns what one client sends into what the VNC server is sent."""
-
     def __init__(
         self,
         client: asyncio.Transport,
@@ -142,11 +134,7 @@ class ClientInput:
         self._reader = StepReader(self._run())
 
     def feed(self, data: bytes) -> None:
-        """Send on what came, up to a key that has to be put on the map first, or what is over the client's share.
-
-        Raises:
-            RfbError: it isn't RFB, or too much of it.
-        """
+        """Send on what came, up to a key that has to be put on the map first, or what is over the client's share."""
         self._reader.feed(data)
         self._flush()
         if self._waiting is not None:

@@ -49,7 +49,6 @@ MAX_CONNECTIONS: Final = 128
 MAX_PER_ADDRESS: Final = 64
 MAX_PENDING: Final = 64
 
-# Any of these.
 INPUT: Final = Right.PLAY | Right.CONTROL
 
 # From its connection a client has so long for the handshake, waits for guesses of the password included.
@@ -94,16 +93,12 @@ class Gate:
 
     @property
     def listens(self) -> bool:
-        """Whether it listens already."""
         return self._thread is not None
 
     async def listen(self, host: str, port: int | None, private: Path, watching: Path) -> None:
         """Listen on a TCP port, and on Unix sockets in a private folder, whose clients count towards no limit.
 
         Those of the second only watch. ``port`` None: on no port.
-
-        Raises:
-            StartError: the port, or the socket, can't be had.
         """
         try:
             ports = [] if port is None else listeners(host, port)
@@ -122,7 +117,6 @@ class Gate:
             raise start_error(f"the sockets {private} and {watching}", error) from error
 
     async def type_with(self, keyboard: Keyboard | None) -> None:
-        """Use this keyboard for clients that come from now on; the one before is closed."""
         if self._thread is not None:
             await self._thread.run(self._type_with(keyboard))
 
@@ -131,34 +125,26 @@ class Gate:
         return bool(self.clients) or time.monotonic() - self._left_at < within_s
 
     def forget(self, client: _ClientHalf) -> None:
-        """Count a client no more."""
         self._left_at = time.monotonic()
         self.clients.discard(client)
         self.on_clients()
         self.table.remove(client)
 
     def note_heard(self) -> None:
-        """Note that the VNC server has sent something."""
         self.heard_at = time.monotonic()
 
     def lift(self) -> None:
-        """Release soon what clients hold; they may press it again."""
         if self._thread is not None:
             self._thread.call(self._lift)
 
     async def take(self, connection: socket.socket, address: str, who: Token) -> None:
-        """Serve a connection whose WebSocket is open, of someone at ``address`` who may watch; it is closed with this.
-
-        Raises:
-            OSError: it can't be had, or there is no screen.
-        """
+        """Serve a connection whose WebSocket is open, of someone at ``address`` who may watch; close it."""
         if self._thread is None:
             connection.close()
             raise ConnectionError("the screen is being started")
         await self._thread.run(self._take(connection, address, who))
 
     async def close(self) -> None:
-        """Stop listening, and end all connections. May be called repeatedly."""
         thread, self._thread = self._thread, None
         if self.keyring is not None and self._keyring_changed in self.keyring.on_change:
             self.keyring.on_change.remove(self._keyring_changed)
@@ -248,11 +234,9 @@ class _ClientHalf(Half):
 
     @property
     def types(self) -> bool:
-        """Whether its keys reach the screen."""
         return self._input is not None
 
     def lift(self) -> None:
-        """Release what it holds."""
         if self._input is not None:
             self._input.lift()
 
@@ -406,7 +390,6 @@ class _ClientHalf(Half):
             return await connect(await open_for_watchers())
 
     def _go_on(self, data: bytes = b"") -> None:
-        """Take in what had waited."""
         try:
             self._take(data)
         except RfbError as error:

@@ -21,15 +21,12 @@ class LoopThread:
         self._thread.start()
 
     async def run(self, work: Coroutine[Any, Any, _T]) -> _T:
-        """Return what ``work`` returns, in the thread."""
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))
 
     def call(self, callback: Callable[[], object]) -> None:
-        """Call ``callback`` in the thread, soon; from any other."""
         self._loop.call_soon_threadsafe(callback)
 
     async def stop(self) -> None:
-        """Cancel the tasks that are left, and end the thread."""
         self._loop.call_soon_threadsafe(self._loop.stop)
         await asyncio.to_thread(self._thread.join)
 

@@ -16,21 +16,17 @@ class Half(asyncio.Protocol):
     other: Half | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Take in the connection."""
         self.transport = cast("asyncio.Transport", transport)
         self.transport.set_write_buffer_limits(high=BUFFER_BYTES)
 
     def data_received(self, data: bytes) -> None:
-        """Send on what came."""
         if self.other is not None:
             self.other.send(data)
 
     def send(self, data: bytes) -> None:
-        """Send."""
         self.transport.write(data)
 
     def end(self) -> None:
-        """Hang up once all is sent."""
         self.transport.close()
 
     def pause_writing(self) -> None:
@@ -39,7 +35,6 @@ class Half(asyncio.Protocol):
             self.other.transport.pause_reading()
 
     def resume_writing(self) -> None:
-        """Read on."""
         if self.other is not None:
             self.other.transport.resume_reading()
 
@@ -48,7 +43,6 @@ class Half(asyncio.Protocol):
         return False
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """End the other connection, too."""
         del exc
         if self.other is not None:
             self.other.end()

@@ -44,11 +44,7 @@ class Share:
         self._levels = {kind: _Level(float(kind), float(kind), now) for kind in PerSecond}
 
     def take(self, message: bytes, now: float, patience_s: float) -> float:
-        """Note a message, at least its head; return for how many seconds to take no more of the client.
-
-        Raises:
-            LimitExceeded: it has been over its share for ``patience_s`` seconds.
-        """
+        """Note a message, at least its head; return for how many seconds to take no more of the client."""
         kind = _kind(message)
         level = self._levels[kind]
         level.left = min(level.per_s, level.left + (now - level.at) * level.per_s) - 1

@@ -25,7 +25,6 @@ class VncServerHalf(Half):
     """A connection to the VNC server, which lets everybody in. ``desktop`` is set once the handshake is over."""
 
     def __init__(self, heard: Callable[[], object]) -> None:
-        """``heard`` is called whenever the server has sent something."""
         self._heard = heard
         self.desktop: asyncio.Future[ServerInit] = asyncio.get_running_loop().create_future()
         self._handshake = Handshake()
@@ -36,7 +35,6 @@ class VncServerHalf(Half):
         return self._handshake.leftover
 
     def data_received(self, data: bytes) -> None:
-        """Shake hands, then send on what came."""
         self._heard()
         if self.desktop.done():
             super().data_received(data)
@@ -52,7 +50,6 @@ class VncServerHalf(Half):
             self.transport.pause_reading()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """End the client's connection, too."""
         self._fail(str(exc or "it hung up"))
         super().connection_lost(exc)
 
@@ -67,9 +64,6 @@ async def connect(
     """Connect to the VNC server, shake hands, and call ``heard`` whenever it has sent something.
 
     Wait ``within_s`` seconds for one that is being started again.
-
-    Raises:
-        VncServerLost: it doesn't answer.
     """
     loop = asyncio.get_running_loop()
     why = "nothing listens"

@@ -47,8 +47,6 @@ class NoClock(Exception):
 
 
 class Advance(Enum):
-    """How a step of a program's time went."""
-
     DONE = 0
     """All that was to happen in it has, and all of the program waits."""
     LATE = 1
@@ -61,11 +59,7 @@ class PreloadedClock:
     """The clock of one program and all that it starts. ``command`` says how to start it; ``close`` ends no program."""
 
     def __init__(self, folder: Path, *, seed: int, frame_time: float) -> None:
-        """``folder`` is private and stays until the program has ended. ``frame_time`` is between two buffer swaps.
-
-        Raises:
-            NoClock: the library isn't there, or the system has no memory for the page.
-        """
+        """``folder`` is private and stays until the program has ended. ``frame_time`` is between two buffer swaps."""
         self._library = library()
         self.page = folder / PAGE_NAME
         epoch_s = EPOCH_S + seed % SEEDS_S
@@ -109,12 +103,10 @@ class PreloadedClock:
 
     @property
     def threads(self) -> int:
-        """The number of the program's threads that run by this clock."""
         return self._library.lockstep_threads(self._control)
 
     @property
     def elapsed(self) -> float:
-        """The seconds of the program's time that have passed."""
         return self._library.lockstep_elapsed(self._control) / NS
 
     def asked(self) -> Counter[str]:
@@ -159,7 +151,6 @@ class PreloadedClock:
 
 @cache
 def library() -> Any:
-    """Return the library's functions for the controller."""
     try:
         library = ctypes.CDLL(str(LIBRARY), use_errno=True)
     except OSError as error:

@@ -29,7 +29,6 @@ class FrozenClock:
         self._stop()
 
     def advance(self, seconds: float, *, patience_s: float = 0.0) -> Advance:
-        """Let the program go on for ``seconds``; it is never late."""
         del patience_s
         if not self._signal(self._pids(), signal.SIGCONT):
             return Advance.ENDED
@@ -43,7 +42,6 @@ class FrozenClock:
         return Counter()
 
     def close(self) -> None:
-        """Let the program go on. May be called repeatedly."""
         self._signal(self._pids(), signal.SIGCONT)
 
     def _stop(self) -> None:

@@ -40,16 +40,11 @@ class ConditionError(ValueError):
 
 
 def names_in(text: str) -> frozenset[str]:
-    """Return the sources that a condition names; raise ConditionError if it isn't a condition."""
     return frozenset(node.id for node in ast.walk(_parse(text)) if isinstance(node, ast.Name))
 
 
 def holds(text: str, readings: Mapping[str, Value]) -> bool:
-    """Return whether a condition holds; ``readings`` are the values of its names, None where unknown.
-
-    Raises:
-        ConditionError: it isn't a condition.
-    """
+    """Return whether a condition holds; ``readings`` are the values of its names, None where unknown."""
     return bool(_evaluate(_parse(text), readings))
 
 
@@ -93,7 +88,6 @@ def _check(node: ast.expr, depth: int = 1) -> None:
 
 
 def _evaluate(node: ast.expr, readings: Mapping[str, Value]) -> Value:
-    """Return the value; None: unknown."""
     match node:
         case ast.Name(id=name):
             return readings.get(name)
@@ -126,7 +120,6 @@ def _not(known: bool | None) -> bool | None:
 
 
 def _all(parts: Iterable[bool | None]) -> bool | None:
-    """Return whether all hold; None if that depends on an unknown part."""
     found = set(parts)
     return False if False in found else None if None in found else True
 

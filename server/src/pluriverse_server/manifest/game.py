@@ -212,7 +212,6 @@ class ScoreTable(Table):
 
     @property
     def max_delay_s(self) -> float:
-        """The limit in seconds."""
         return seconds(self.max_delay)
 
 
@@ -221,8 +220,6 @@ _OF_SCRAPED_PROGRAMS: Final = frozenset(("home", "accessibility", "limits"))
 
 
 class GameTables(Table):
-    """The tables that runtime.toml and a game's own file share."""
-
     program: ProgramTable | None = None
     reset: ResetTable = ResetTable()
     rewards: list[RewardTable] = []
@@ -242,12 +239,10 @@ class GameTables(Table):
 
     @property
     def screen_sources(self) -> dict[str, ScreenSource]:
-        """The sources that are read from the screen."""
         return {name: source for name, source in self.sources.items() if isinstance(source, ScreenSource)}
 
     @property
     def settles_s(self) -> float:
-        """The longest time that a source's value must stay the same, in seconds."""
         return max((source.settles_s for source in self.sources.values()), default=0.0)
 
     @model_validator(mode="after")

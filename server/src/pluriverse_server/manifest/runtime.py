@@ -55,15 +55,11 @@ class ManifestError(Exception):
 
 
 class Size(Table):
-    """A size in pixels."""
-
     width: Annotated[int, Field(ge=16, le=MAX_SCREEN_PIXELS)]
     height: Annotated[int, Field(ge=16, le=MAX_SCREEN_PIXELS)]
 
 
 class Point(Table):
-    """A place on the screen, in pixels from its top left corner."""
-
     x: Annotated[int, Field(ge=0, le=MAX_SCREEN_PIXELS)]
     y: Annotated[int, Field(ge=0, le=MAX_SCREEN_PIXELS)]
 
@@ -100,12 +96,10 @@ class RuntimeTable(Table):
 
     @property
     def locale(self) -> dict[str, str]:
-        """The variables that tell a program its language and its time zone."""
         return {"LANG": self.lang, "TZ": self.tz}
 
     @property
     def language(self) -> str:
-        """Its language as browsers write it."""
         return "en-US" if self.lang.startswith("C.") else self.lang.partition(".")[0].replace("_", "-")
 
     @property
@@ -127,8 +121,6 @@ class RuntimeTable(Table):
 
 
 class TimeLimit(Table):
-    """How long an episode may run before it is truncated."""
-
     seconds: Annotated[float, Field(gt=0)]
 
 
@@ -140,8 +132,6 @@ class CatalogueTable(Table):
 
 
 class EnvTable(BaseModel):
-    """One environment. Further keys are the runtime's own, for ``{env.key}`` in its command."""
-
     model_config = ConfigDict(extra="allow", frozen=True, strict=True, allow_inf_nan=False)
 
     id: Annotated[str, Field(min_length=1, max_length=MAX_ENV_ID_CHARS)]
@@ -218,7 +208,6 @@ class Manifest(GameTables):
         return self.games is not None or self.scraped
 
     def game(self, env_id: str) -> GameTables:
-        """Return the tables that hold for an environment."""
         return self._games.get(env_id, self)
 
     def is_rewarded(self, env_id: str) -> bool:
@@ -227,11 +216,9 @@ class Manifest(GameTables):
 
     @property
     def all_games(self) -> Sequence[GameTables]:
-        """The tables of all games: those of the games' files, or the manifest's own."""
         return list(self._games.values()) or [self]
 
     def clocks(self, env_id: str) -> tuple[str, ...]:
-        """Return the kinds of time that an environment can be played in."""
         if self.page is not None:
             # What comes from elsewhere takes its own time.
             in_lockstep = self.page.files is not None and not self.page.origins
@@ -240,12 +227,10 @@ class Manifest(GameTables):
         return tuple(program.clock) if program is not None else ("realtime",)
 
     def slots(self, env_id: str) -> int:
-        """Return how many environments a remote holds in lockstep."""
         program = self.game(env_id).program
         return program.slots if program is not None and "lockstep" in program.clock else 1
 
     def with_games(self, games: Sequence[GameFile]) -> Manifest:
-        """Return a copy with the environments of ``games``."""
         envs = [
             game.env.model_copy(
                 update={
@@ -260,11 +245,6 @@ class Manifest(GameTables):
         return manifest
 
     def zoomed(self, zoom: int) -> Manifest:
-        """Return a copy whose page is drawn ``zoom`` times as large.
-
-        Raises:
-            ManifestError: it has no page, or that is too large.
-        """
         if self.page is None:
             raise ManifestError(f"runtime {self.runtime.id} is no web page, and can't be zoomed; leave --zoom out")
         if not 1 <= zoom <= MAX_ZOOM:
@@ -272,17 +252,12 @@ class Manifest(GameTables):
         return self.model_copy(update={"page": self.page.model_copy(update={"zoom": zoom})})
 
     def environment(self, entry: EnvTable, options: Mapping[str, Value] = NO_OPTIONS) -> Environment:
-        """Return what the episode machine needs of ``entry``, with the manifest's defaults and those of its options.
-
-        Raises:
-            ValueError: there is no such option, or it doesn't take the value.
-        """
+        """Return what the episode machine needs of ``entry``, with the manifest's defaults and those of its options."""
         limit = entry.time_limit_s or (self.time_limit.seconds if self.time_limit else None)
         fps = entry.fps or self.runtime.fps
         return Environment(entry.id, fps, entry.sync, limit, complete(entry.options, options))
 
     def spaces_of(self, entry: EnvTable) -> Spaces | None:
-        """Return the spaces of ``entry``, where it or the manifest states them."""
         table = entry.spaces or self.spaces
         return table.spaces() if table is not None else None
 
@@ -296,22 +271,14 @@ def fill_command(
     home: str | None = None,
     options: Mapping[str, Value] = NO_OPTIONS,
 ) -> list[str]:
-    """Return the command with each ``{placeholder}`` replaced; ``home`` is a scraped program's.
-
-    Raises:
-        ManifestError: the environment lacks a key that the command asks for.
-    """
+    """Return the command with each ``{placeholder}`` replaced; ``home`` is a scraped program's."""
     return _fill(command, "program.command", entry, str, {"seed": seed, "fps": fps, "home": home}, options)
 
 
 def fill_address(
     page: PageTable, entry: EnvTable, *, seed: int, fps: float, options: Mapping[str, Value] = NO_OPTIONS
 ) -> str:
-    """Return the page's ``url`` or ``start`` with each ``{placeholder}`` replaced by its value, URL-quoted.
-
-    Raises:
-        ManifestError: the environment lacks a key that the address asks for.
-    """
+    """Return the page's ``url`` or ``start`` with each ``{placeholder}`` replaced by its value, URL-quoted."""
     key, template = ("page.url", page.url) if page.url is not None else ("page.start", page.start)
     assert template is not None
     return _fill([template], key, entry, quote, {"seed": seed, "fps": fps}, options)[0]
@@ -338,11 +305,6 @@ def _fill(
 
 
 def load(directory: Path) -> Manifest:
-    """Read the manifest in ``directory``, and the games' files that it names.
-
-    Raises:
-        ManifestError: it isn't there, isn't TOML, or doesn't fit; the message has a line for each problem.
-    """
     manifest = _read(directory / FILE_NAME, Manifest)
     if manifest.games is None:
         return manifest
@@ -370,11 +332,7 @@ def _read(path: Path, kind: type[T]) -> T:
 
 
 def read_document(path: Path) -> tuple[str, dict[str, Any]]:
-    """Return the text of a TOML file, and what it says.
-
-    Raises:
-        ManifestError: it isn't there, is too large, or isn't TOML.
-    """
+    """Return the text of a TOML file, and what it says."""
     try:
         if path.stat().st_size > MAX_MANIFEST_BYTES:
             raise ManifestError(f"{path}: over {MAX_MANIFEST_BYTES} bytes; expected a file written by hand")
@@ -440,5 +398,4 @@ def key_path(location: KeyPath) -> KeyPath:
 
 
 def dotted(path: KeyPath) -> str:
-    """Return a path as it is written: ``reset.steps[0].until``."""
     return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).removeprefix(".")

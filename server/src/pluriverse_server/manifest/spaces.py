@@ -19,11 +19,7 @@ _UNICODE: Final = 0x0100_0000
 
 
 def keysym(key: object) -> int:
-    """Return the keysym of a key: X's name for it (``"Left"``, ``"space"``), one character (``"z"``), or the keysym.
-
-    Raises:
-        ValueError: there is no such key; names some that are spelled like it.
-    """
+    """Return the keysym of a key: X's name for it (``"Left"``, ``"space"``), one character (``"z"``), or the keysym."""
     match key:
         case int() if not isinstance(key, bool) and 0 < key <= MAX_KEYSYM:
             return key
@@ -71,7 +67,6 @@ class SpacesTable(Table):
         return self
 
     def spaces(self) -> Spaces:
-        """Return the spaces as agents are sent them."""
         return Spaces(
             discrete=tuple(Choice(choice.name, tuple(choice.keys)) for choice in self.discrete),
             tap=self.tap,

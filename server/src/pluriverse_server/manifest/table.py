@@ -13,8 +13,6 @@ from .conditions import names_in
 
 
 class Table(BaseModel):
-    """A table of TOML: no unknown keys, no conversions, no NaN."""
-
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
 
@@ -47,11 +45,6 @@ def placeholders(templates: Iterable[str]) -> list[str]:
 
 
 def check_known(templates: Iterable[str]) -> None:
-    """Check that each placeholder can have a value.
-
-    Raises:
-        ValueError: a placeholder is unknown, or a brace has no partner.
-    """
     for name in placeholders(templates):
         if name not in ("env", "seed", "fps", "home") and not re.fullmatch(r"(env|options)\.\w+", name):
             known = ", ".join(f"{{{placeholder}}}" for placeholder in KNOWN)
@@ -59,11 +52,6 @@ def check_known(templates: Iterable[str]) -> None:
 
 
 def fill(template: str, values: Mapping[str, Any], write: Callable[[str], str] = str) -> str:
-    """Return the template with each placeholder replaced by ``write`` of its value.
-
-    Raises:
-        MissingValue: a placeholder has no value.
-    """
     parts: list[str] = []
     for literal, name, _, _ in string.Formatter().parse(template):
         parts.append(literal)

@@ -25,13 +25,11 @@ MAX_READ_BYTES: Final = 4096
 
 
 def combination(text: str) -> Combination:
-    """Parse an argument such as ``0x73:4``; raise ValueError if it isn't two numbers."""
     keysym, modifiers = text.split(":")
     return Combination(int(keysym, 0), int(modifiers, 0))
 
 
 def parse_arguments() -> argparse.Namespace:
-    """Parse the command line."""
     parser = argparse.ArgumentParser(prog="python -m pluriverse_server.overlay", description=__doc__)
     parser.add_argument("--block", type=int, nargs=2, metavar=("X", "Y"), help="paint the metadata block there")
     parser.add_argument("--qr", type=int, nargs=2, metavar=("X", "Y"), help="and there, as a QR code")
@@ -51,7 +49,6 @@ def parse_arguments() -> argparse.Namespace:
 
 
 def main() -> None:
-    """Run until the X server goes or the process is ended."""
     options = parse_arguments()
     try:
         key_filter = KeyFilter(options.allow, middle_button=options.middle_button) if options.filter_keys else None

@@ -22,9 +22,6 @@ class OverlayBlock:
         """Show the block at (x, y) of the screen, its first frame due at ``now``, which may be any steady clock's.
 
         ``probes``: keysyms of which a press is an action probe. ``qr``: where to show the same as a QR code.
-
-        Raises:
-            NoDisplay: there is no X server, or not one that can be drawn on.
         """
         self._shown = BlockWindow(x, y, TITLE)
         self._qr = QrWindow(*qr, TITLE, now) if qr is not None else None
@@ -34,7 +31,6 @@ class OverlayBlock:
         self._probes = frozenset(probes)
 
     def fileno(self) -> int:
-        """Return the X connection, for ``select``."""
         return self._keyboard.fileno()
 
     def wait_s(self, now: float) -> float | None:

@@ -57,10 +57,6 @@ class KeyFilter:
         """Filter from now on, until ``close``. Other programs must not have grabbed such keys before.
 
         ``allowed``: combinations that pass beside those that always do. ``middle_button``: whether that passes.
-
-        Raises:
-            NoDisplay: there is no X server.
-            XError: another program has grabbed keys already, or a button is held and won't be let go.
         """
         self._connection = Connection()
         self._display = self._connection.display
@@ -81,7 +77,6 @@ class KeyFilter:
             raise
 
     def fileno(self) -> int:
-        """Return the X connection, for ``select``."""
         return self._connection.fileno()
 
     def attend(self) -> None:
@@ -115,7 +110,6 @@ class KeyFilter:
         return passes(self._keysyms(key.detail), key.state, self._allowed)
 
     def _send_on(self, key: Any) -> None:
-        """Send the event to the window that has the focus."""
         focus: Any = self._display.get_input_focus().focus
         if isinstance(focus, int):
             return  # none, or the one below the pointer
@@ -177,11 +171,7 @@ class KeyFilter:
             self._root.ungrab_key(keycode, modifiers)
 
     def _disable_middle_button(self) -> None:
-        """Unmap it. A grab wouldn't do: buttons are often held together.
-
-        Raises:
-            XError: one of them is being held.
-        """
+        """Unmap it. A grab wouldn't do: buttons are often held together."""
         mapping = list(self._display.get_pointer_mapping())
         mapping[MIDDLE - 1] = 0
         deadline = time.monotonic() + MAPPING_DEADLINE_S

@@ -25,18 +25,13 @@ class QrWindow:
     """The code in a small window above all others, which takes neither clicks nor focus."""
 
     def __init__(self, x: int, y: int, title: str, now: float) -> None:
-        """Open it at (x, y) of the screen, its first frame due at ``now``.
-
-        Raises:
-            NoDisplay: there is no X server, or not one that can be drawn on.
-        """
+        """Open it at (x, y) of the screen, its first frame due at ``now``."""
         self._window = Window(SIDE, SIDE, x, y, title, click_through=True)
         self._region = self._window.image(0, 0, SIDE, SIDE)
         self._pacer = Pacer(FPS, now)
 
     @property
     def next_due(self) -> float:
-        """When the next frame is due."""
         return self._pacer.next_due
 
     def hide(self) -> None:

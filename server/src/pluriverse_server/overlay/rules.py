@@ -69,7 +69,6 @@ def without_shift(keysym: int) -> int:
 
 
 def is_character(keysym: int) -> bool:
-    """Return whether it is a character rather than a function."""
     return 0 < keysym < _FIRST_FUNCTION or _FIRST_UNICODE <= keysym <= _LAST_UNICODE
 
 

@@ -12,19 +12,12 @@ from pluriverse_server.sources.trees import TREE_S, Box, NoTree, Tree
 
 
 class AskedTrees:
-    """The trees that were asked for, and haven't come."""
-
     def __init__(self, send: Callable[[ReadTree], None]) -> None:
         self._send = send
         self._numbers = itertools.count(1)
         self._asked: dict[int, asyncio.Future[TreeRead]] = {}
 
     async def ask(self, picture: Box) -> Tree:
-        """Return what is on the screen within ``picture``.
-
-        Raises:
-            NoTree: it can't be said, or isn't in time.
-        """
         number = next(self._numbers)
         answer = self._asked[number] = asyncio.get_running_loop().create_future()
         self._send(ReadTree(number, picture))

@@ -87,8 +87,6 @@ _NO_SANDBOX: Final = ("No usable sandbox", "Failed to move to new namespace")
 
 
 class Browser:
-    """A running browser without a page. Made by ``start``."""
-
     def __init__(self, process: ChildProcess, devtools: DevTools, folder: Path) -> None:
         self.process = process
         self.devtools = devtools
@@ -106,9 +104,6 @@ class Browser:
         """Start a browser on the screen that ``environment`` names. ``folder`` is created, and removed by ``stop``.
 
         ``network``: as ``ChildProcess.start`` has it.
-
-        Raises:
-            StartError: it isn't installed or did not start; says why.
         """
         program = executable(BINARY, package="chromium")
         sandbox: list[str] = ["--no-sandbox"] if os.geteuid() == 0 and child_user.get() is None else []
@@ -161,17 +156,12 @@ class Browser:
         return cls(process, devtools, folder)
 
     async def page_bytes(self) -> int:
-        """Return the private memory, in bytes, of the largest renderer process.
-
-        Raises:
-            DevToolsError: the browser is gone.
-        """
+        """Return the private memory, in bytes, of the largest renderer process."""
         answer = await self.devtools.call("SystemInfo.getProcessInfo")
         renderers = [process["id"] for process in answer["processInfo"] if process["type"] == "renderer"]
         return max(map(_private_bytes, renderers), default=0)
 
     async def stop(self) -> None:
-        """Kill it and remove its folder. May be called at any time, repeatedly."""
         try:
             await self.devtools.close()
         finally:

@@ -28,11 +28,6 @@ def python_command(command: list[str]) -> list[str]:
 
 
 async def load_catalogue(directory: Path, manifest: Manifest) -> Mapping[str, EnvTable]:
-    """Return all environments of the runtime by id, in the order in which they are listed.
-
-    Raises:
-        ManifestError: the script fails, prints no such list, lists an id twice, or the default isn't among them.
-    """
     path = directory / FILE_NAME
     entries = manifest.envs
     if manifest.catalogue is not None:
@@ -57,11 +52,6 @@ async def load_catalogue(directory: Path, manifest: Manifest) -> Mapping[str, En
 
 
 def require_environment(manifest: Manifest, catalogue: Mapping[str, EnvTable], env_id: str | None) -> str:
-    """Return ``env_id``, or the runtime's default if it is None.
-
-    Raises:
-        ManifestError: the catalogue lacks it; names similar ones.
-    """
     env_id = env_id or manifest.runtime.default_env
     if env_id not in catalogue:
         raise ManifestError(refusal(manifest, catalogue, env_id))

@@ -23,11 +23,6 @@ class LaneSocket:
         self._program: socket.socket | None = None
 
     def start(self) -> None:
-        """Listen. The folder of ``path`` must keep others out.
-
-        Raises:
-            StartError: the socket can't be made.
-        """
         listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
         try:
             listener.bind(str(self.path))
@@ -41,7 +36,6 @@ class LaneSocket:
         asyncio.get_running_loop().add_reader(listener, self._accept)
 
     def stop(self) -> None:
-        """Hang up, stop listening, and remove the socket."""
         self.hang_up()
         if self._listener is not None:
             asyncio.get_running_loop().remove_reader(self._listener)
@@ -52,11 +46,9 @@ class LaneSocket:
 
     @property
     def connected(self) -> bool:
-        """Whether a program takes lanes."""
         return self._program is not None
 
     def hang_up(self) -> None:
-        """Disconnect the program."""
         if self._program is not None:
             self._program.close()
             self._program = None
@@ -65,9 +57,6 @@ class LaneSocket:
         """Give the program a connection to one of its slots, which stays open here as well until it is closed.
 
         ``view`` is what is wanted of its pictures.
-
-        Raises:
-            ConnectionError: there is no program.
         """
         if self._program is None:
             raise ConnectionError(NO_PROGRAM)

@@ -54,7 +54,6 @@ MAX_PAGE_BYTES: Final = 1024**3
 # Names of this machine, where the daemon listens, and whatever else does: pages can't reach them.
 LOOPBACK: Final = ("localhost", "*.localhost", "127.*", "[::1]", "0.0.0.0")
 
-# How long to wait before loading a page again that failed at once.
 RETRY_S: Final = 0.5
 
 # A watcher sends a message a frame, and whenever the page pushes: four times the fastest screens' rate.
@@ -78,7 +77,6 @@ class PageProgram:
         on_report: Callable[[reports.Report], None],
         on_lost: Callable[[Lost], None],
     ) -> None:
-        """Use the private folder ``runtime_dir`` for the browser. ``on_lost`` may call ``begin`` at once."""
         assert manifest.page is not None
         self._table = manifest.page
         self._manifest = manifest
@@ -111,25 +109,14 @@ class PageProgram:
 
     @property
     def page(self) -> Page | None:
-        """The page that is shown; None while there is none."""
         return self._page
 
     def require(self, entry: EnvTable) -> None:
-        """Make sure that what an episode of ``entry`` needs is there.
-
-        Raises:
-            ManifestError: a value for the address is missing.
-            StartError: the page or the browser is.
-        """
         self._address(entry, seed=0, fps=self._manifest.runtime.fps)
         executable(BINARY, package="chromium")
 
     async def start(self) -> None:
-        """Serve the files; the browser is started once there is a screen.
-
-        Raises:
-            StartError: a file that the manifest names is missing.
-        """
+        """Serve the files; the browser is started once there is a screen."""
         if self._files is not None:
             await self._files.start()
         self._outline = self._make_outline()
@@ -139,7 +126,6 @@ class PageProgram:
         ]
 
     async def stop(self) -> None:
-        """End the browser and stop serving files."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -149,7 +135,6 @@ class PageProgram:
             await self._files.stop()
 
     def put_on(self, environment: Mapping[str, str]) -> None:
-        """Draw on the screen that ``environment`` (DISPLAY, XAUTHORITY) names, from now on."""
         self._keeper.environment = {**environment, **self._manifest.runtime.locale}
         self._work.set()
 
@@ -160,14 +145,12 @@ class PageProgram:
         await self._end_browser()
 
     def begin(self, begin: Begin) -> None:
-        """Ask for an episode, in the current page or a new one."""
         self._wanted = begin
         self._clear_deadline()
         self._scores = Scores(self._manifest.rewards)
         self._work.set()
 
     def restart(self, reason: str) -> None:
-        """Go on with another page, as somebody wants."""
         self._lose(Lost(reason, died=False))
 
     def send(self, request: reports.Request) -> None:
@@ -178,7 +161,6 @@ class PageProgram:
 
     @property
     def takes_lanes(self) -> bool:
-        """Whether an agent can step the page."""
         return self._stepped is not None
 
     def open_lane(self, lane: socket.socket, slot: int = 0, view: View | None = None) -> None:
@@ -188,15 +170,10 @@ class PageProgram:
         start_task(self._show_first(), "page: first frame")
 
     def close_lane(self) -> None:
-        """Hang up on the agent that steps the page, if there is one."""
         self._lane.close()
 
     async def tree(self, picture: Box) -> Tree:
-        """Return what is to be seen of the page within ``picture``; in lockstep between two steps.
-
-        Raises:
-            NoTree: there is no page, or it doesn't answer; says why.
-        """
+        """Return what is to be seen of the page within ``picture``; in lockstep between two steps."""
         page = self._page
         if page is None:
             raise NoTree("there is no page at the moment")
@@ -210,13 +187,11 @@ class PageProgram:
 
     @property
     def pid(self) -> int | None:
-        """The browser's process id, if it runs."""
         return self._keeper.browser.process.pid if self._keeper.browser is not None else None
 
     # ── episodes ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def _keep(self) -> None:
-        """Begin each episode that is asked for, until cancelled."""
         begun: Begin | None = None
         while True:
             await self._work.wait()
@@ -322,7 +297,6 @@ class PageProgram:
         return urljoin(f"{ORIGIN}/", address)
 
     async def _open_page(self, environment: Mapping[str, str], *, lockstep: bool) -> Page | None:
-        """Replace the current page by a new one; None if the screen was lost meanwhile."""
         # What a runtime serves itself comes from one port.
         network = self._files.port if self._files is not None and not self._table.origins else True
         flags = [*self._flags(), *(FLAGS if lockstep else ())]
@@ -368,7 +342,6 @@ class PageProgram:
         await self._keeper.end()
 
     def _fail(self, begin: Begin, lost: Lost) -> None:
-        """Report that ``begin`` failed, unless that was reported already or the screen was lost."""
         if begin is self._wanted and self._keeper.environment is not None:
             self._lose(lost)
 

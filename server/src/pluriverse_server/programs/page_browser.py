@@ -43,10 +43,6 @@ class BrowserKeeper:
         """Start the browser if needed, and return its windows; None if the screen was lost meanwhile.
 
         ``network``: as ``ChildProcess.start`` has it.
-
-        Raises:
-            StartError: the browser doesn't start.
-            DevToolsError: the browser is gone already.
         """
         if self._ending is not None:
             await asyncio.shield(self._ending)
@@ -63,7 +59,6 @@ class BrowserKeeper:
         return self.windows
 
     async def end(self) -> None:
-        """End the browser. Not a loss."""
         self._forget()
         if self._ending is not None:
             await asyncio.shield(self._ending)

@@ -62,10 +62,8 @@ TURNS: Final = 4
 # For how long nothing must run once menus of the browser's own are painted: they are windows with a clock of their own.
 MENU_S: Final = 0.05
 
-# What is returned after the last input.
 ALL_DONE: Final = object()
 
-# What rounding adds to a number of frames.
 TOLERANCE: Final = 1e-6
 
 
@@ -81,7 +79,6 @@ class Display:
     """The screen of a page: takes input, gives pixels. Blocking, for one thread at a time."""
 
     def __init__(self, display: str, xauthority: Path, width: int, height: int) -> None:
-        """Connect; raise DisplayLost if there is no X server at ``display``, or ScreenLost."""
         self._injector = Injector(display, xauthority)
         try:
             self._grabber = Grabber(display, [(0, 0, width, height)], xauthority=xauthority)
@@ -91,11 +88,9 @@ class Display:
         self.server_pid = self._grabber.server_pid
 
     def apply(self, events: Sequence[KeyEvent | PointerEvent]) -> Iterator[None]:
-        """Inject the events in order; see ``Injector.apply_one_by_one``."""
         return self._injector.apply_one_by_one(events)
 
     def separate_clicks(self) -> None:
-        """See ``Injector.separate_clicks``."""
         self._injector.separate_clicks()
 
     def begin(self, x: int, y: int) -> Iterator[None]:
@@ -108,16 +103,13 @@ class Display:
         yield from self._injector.apply_one_by_one([PointerEvent(x, y, 0)])
 
     def grab(self, box: Box) -> Pixels:
-        """Return the pixels within a box on the screen; see ``Grabber.grab_within``."""
         return self._grabber.grab_within(box)
 
     def abort(self) -> None:
-        """Cut the connections."""
         self._injector.abort()
         self._grabber.abort()
 
     def close(self) -> None:
-        """Release everything and hang up. May be called again, and when the X server is gone."""
         with contextlib.suppress(DisplayLost):
             self._injector.repeat_keys(on=True)
         self._injector.close()
@@ -163,9 +155,6 @@ class PageClock:
         """Take the clock of ``page``, which has one, on a screen of ``size`` pixels that ``environment`` names.
 
         ``browser`` is the browser's process id; ``files`` are those that the page loads.
-
-        Raises:
-            DisplayLost: there is no such screen.
         """
         name, xauthority = environment["DISPLAY"], Path(environment["XAUTHORITY"])
         display = await open_in_thread("page clock", lambda: Display(name, xauthority, *size), name)
@@ -175,21 +164,13 @@ class PageClock:
         """Begin an episode whose frames are 1/``fps`` seconds long: nothing is held, the pointer in the last corner.
 
         The page that is there has this input with its next frame.
-
-        Raises:
-            DisplayLost: the screen is gone.
         """
         self._fps, self.frames, self._turned, self._buttons = fps, 0, 0, 0
         self._watch()
         await self._deal_with(self._display.client.begin(*self._corner))
 
     async def start(self, ready: Callable[[], bool]) -> None:
-        """Let the page begin, and no more time pass than it needs until ``ready``. Frames are counted from then.
-
-        Raises:
-            DevToolsError: the page hangs, or is gone.
-            Stuck: it is still being loaded.
-        """
+        """Let the page begin, and no more time pass than it needs until ``ready``. Frames are counted from then."""
         if not ready():
             self._watch()
             # A document that is on its way begins once it is there, and knows by then where the pointer is, whether or
@@ -205,29 +186,17 @@ class PageClock:
         self.frames = self._turned = 0
 
     async def close(self) -> None:
-        """Let go of the screen, and of all that is held down. May be called repeatedly."""
         self._stillness.close()
         await self._display.close()
 
     async def apply(self, events: Sequence[KeyEvent | PointerEvent]) -> None:
-        """Let the page have input, and do what it does at once.
-
-        Raises:
-            DevToolsError: the page hangs, or is gone.
-            DisplayLost: the screen is.
-        """
         if self._presses(events):
             # Real time is nothing here: clicks are double where they come at once.
             await self._display.run(Display.separate_clicks)
         await self._deal_with(self._display.client.apply(events))
 
     async def advance(self, frames: int, over: Callable[[], bool] = lambda: False) -> int:
-        """Let up to so many frames pass, until ``over``; the page says what is new in each. Returns how many.
-
-        Raises:
-            DevToolsError: the page hangs, or is gone.
-            Stuck: it is still being loaded.
-        """
+        """Let up to so many frames pass, until ``over``; the page says what is new in each. Returns how many."""
         began, left = self.frames, self._turns(frames)
         patience = Patience(os.getpid(), STEP_TIMEOUT_S, time.monotonic())
         while left > 0 and not over():
@@ -248,15 +217,10 @@ class PageClock:
         return Counter(await self._page.asked(STEP_TIMEOUT_S) if os.environ.get(ASKED_VARIABLE) else {})
 
     def forget(self) -> None:
-        """Look at the screen anew for the next ``pixels``."""
         self._pixels = None
 
     async def pixels(self, box: Box | None = None) -> Pixels:
-        """Return what is on the screen, or within ``box`` on it: BGRX, shape (height, width, 4).
-
-        Raises:
-            DisplayLost: the screen is gone.
-        """
+        """Return what is on the screen, or within ``box`` on it: BGRX, shape (height, width, 4)."""
         box = box or (0, 0, *self._size)
         if self._pixels is None or self._box != box:
             self._pixels, self._box = await self._display.run(functools.partial(Display.grab, box=box)), box
@@ -275,7 +239,6 @@ class PageClock:
         return width - 1, height - 1
 
     def _presses(self, events: Sequence[KeyEvent | PointerEvent]) -> bool:
-        """Return whether a button goes down."""
         masks = [event.buttonmask for event in events if isinstance(event, PointerEvent)]
         before = [self._buttons, *masks]
         self._buttons = before[-1]

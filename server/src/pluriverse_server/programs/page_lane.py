@@ -29,7 +29,6 @@ Pixels = NDArray[np.uint8]
 # The shape of a picture that is yet to be made as it is wanted.
 UNSEEN: Final = (1, 1, 3)
 
-# A reply before anything is said.
 NOTHING: Final = StepReply(0, 0.0, done=False, terminated=False, truncated=False, frame=UNSEEN)
 
 
@@ -61,7 +60,6 @@ class PageEpisode:
         self._observation: Any = None
 
     def note(self, report: reports.Report) -> None:
-        """Remember what the page has reported, for the next reply."""
         said: StepReply = self._said
         match report:
             case reports.Ready(picture=box):
@@ -88,23 +86,12 @@ class PageEpisode:
                 pass
 
     async def first(self) -> tuple[FirstFrame, Pixels]:
-        """Return the last text and observation, and the picture as it is now.
-
-        Raises:
-            DisplayLost: the screen is gone.
-        """
+        """Return the last text and observation, and the picture as it is now."""
         pixels = await self._picture()
         self._take()
         return FirstFrame(UNSEEN, self._text, self._observation, await self._asked()), pixels
 
     async def step(self, step: AgentStep) -> tuple[StepReply, Pixels]:
-        """Apply the events, let the frames pass, and return the answer and the picture.
-
-        Raises:
-            DevToolsError: the page hangs, or is gone.
-            Stuck: it is being loaded, or doesn't come to rest.
-            DisplayLost: its screen is gone.
-        """
         events = pass_on(step.events, self._permitted)
         if events:
             await self._clock.apply(events)
@@ -130,7 +117,6 @@ class PageEpisode:
         return np.ascontiguousarray(pixels[..., 2::-1])
 
     def _take(self) -> StepReply:
-        """Return what was said since the last reply."""
         said = self._said
         self._said = NOTHING
         return said
@@ -160,7 +146,6 @@ class PageLane:
         self._task = start_task(self._answer(self._lane, self._steps), "page: steps")
 
     def close(self) -> None:
-        """Hang up. May be called repeatedly."""
         lane, self._lane = self._lane, None
         if lane is not None:
             self._stop_reading()

@@ -50,16 +50,13 @@ HANG_UP_GRACE_S: Final = 0.25
 # The exit status of a scraper that can't go on; the last line of its output is the reason.
 FAILED: Final = 1
 
-# How long to wait before a program is started again that could not be started, or was lost soon after another.
 RETRY_S: Final = 0.5
 
 # A cooperating program ends within a frame or two of being asked; then no signal is needed.
 STOP_S: Final = 0.2
 
-# What of this process' environment is for the program's too.
 PASSED_ON: Final = (ASKED_VARIABLE,)
 
-# How many of a dead program's last lines are logged.
 LOGGED_OUTPUT_LINES: Final = 8
 
 
@@ -81,7 +78,6 @@ class Lost:
     mistake: ManifestError | None = None
 
     def log(self) -> None:
-        """Log the reason and the last lines of output."""
         lines = self.output_tail.splitlines()[-LOGGED_OUTPUT_LINES:]
         log.warning("%s%s", self.reason, "".join(f"\n    {line}" for line in lines))
 
@@ -101,7 +97,6 @@ class Program:
         on_report: Callable[[reports.Report], None],
         on_lost: Callable[[Lost], None],
     ) -> None:
-        """Use the private folder ``runtime_dir``. ``on_lost`` may call ``begin`` at once."""
         self._directory = directory
         self._runtime_dir = runtime_dir
         self._manifest = manifest
@@ -127,12 +122,6 @@ class Program:
         """Called before each start of the program."""
 
     def require(self, entry: EnvTable) -> None:
-        """Make sure that what an episode of ``entry`` needs is there.
-
-        Raises:
-            ManifestError: a value for the command, or a source's picture, is missing.
-            StartError: the program is.
-        """
         program = self._game(entry.id).program
         assert program is not None
         home = str(self._runtime_dir) if self._manifest.plays_scraped else None
@@ -151,7 +140,6 @@ class Program:
         self._keeper = start_task(self._keep(), "program")
 
     async def stop(self) -> None:
-        """End the program and stop listening."""
         if self._keeper is not None:
             self._keeper.cancel()
             await asyncio.gather(self._keeper, return_exceptions=True)
@@ -163,7 +151,6 @@ class Program:
         self._lanes.stop()
 
     def put_on(self, environment: Mapping[str, str]) -> None:
-        """Draw on the screen that ``environment`` (DISPLAY, XAUTHORITY) names, from now on."""
         self._environment = {**environment, **self._manifest.runtime.locale}
         self._work.set()
 
@@ -173,7 +160,6 @@ class Program:
         await self._end_process()
 
     def begin(self, begin: Begin) -> None:
-        """Ask for an episode, starting or restarting the program if needed."""
         self._wanted = begin
         self._until_frame = None
         self._set_deadline()
@@ -183,51 +169,38 @@ class Program:
             self._work.set()
 
     def restart(self, reason: str) -> None:
-        """Go on with another process, as somebody wants; nothing if none runs at the moment."""
         if self._process is not None:
             self._abandon(reason, died=False)
 
     def send(self, request: reports.Request) -> None:
-        """Send a request to the program, if it is connected."""
         self._socket.send(request)
 
     @property
     def takes_lanes(self) -> bool:
-        """Whether the program can be given connections of agents that step it."""
         return self._lanes.connected
 
     def open_lane(self, lane: socket.socket, slot: int = 0, view: View | None = None) -> None:
         """Give the program such a connection to one of its slots, which the caller then closes here.
 
         ``view`` is what is wanted of its pictures.
-
-        Raises:
-            ConnectionError: the program has gone.
         """
         self._lanes.hand_over(lane, slot, view)
 
     def close_lane(self) -> None:
-        """Have the program hang up on the agent that steps it, if there is one."""
         self._lanes.take_back()
 
     async def tree(self, picture: Box) -> Tree:
-        """Return what is to be seen of the program within ``picture`` (x, y, width and height on the screen).
-
-        Raises:
-            NoTree: the program doesn't answer, or isn't there; says why.
-        """
+        """Return what is to be seen of the program within ``picture`` (x, y, width and height on the screen)."""
         if not self._socket.connected:
             raise NoTree("the program isn't running at the moment")
         return await self._trees.ask(picture)
 
     @property
     def pid(self) -> int | None:
-        """Its process id, if it runs."""
         return self._process.pid if self._process is not None else None
 
     @property
     def malformed_reports(self) -> int:
-        """How many malformed lines of the program were dropped."""
         return self._socket.malformed_reports
 
     def check_frozen(self, now: float) -> None:
@@ -239,7 +212,6 @@ class Program:
     # ── the life of the process ──────────────────────────────────────────────────────────────────────────────────────
 
     async def _keep(self) -> None:
-        """Start the program whenever an episode needs it."""
         while True:
             await self._work.wait()
             self._work.clear()
@@ -313,7 +285,6 @@ class Program:
         self._on_lost(lost)
 
     def _abandon(self, reason: str, *, died: bool = True) -> None:
-        """Kill a running program that is of no use, and report it as lost."""
         process = self._process
         if process is None:
             return
@@ -321,7 +292,6 @@ class Program:
         self._lose(reason, process.output_tail, died=died)
 
     def _kill(self, process: ChildProcess) -> None:
-        """Kill a process; ``stop`` waits until it is reaped."""
         process.kill()
         reaped = start_task(process.stop(), "program: reaped")
         self._killed.add(reaped)

@@ -18,7 +18,6 @@ ATTEMPTS: Final = 2
 
 
 def scraper_command(directory: Path, folder: Path) -> list[str]:
-    """Return the command of the scraper of the runtime in ``directory``, with a private ``folder`` for its files."""
     # A name, not an import: the scraper lies on a floor above.
     command = [sys.executable, "-m", "pluriverse_server.scraper", str(directory.absolute()), "--folder", str(folder)]
     return [*command, "--draft"] if os.environ.get(DRAFT_VARIABLE) else command

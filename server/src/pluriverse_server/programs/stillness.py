@@ -20,7 +20,6 @@ class Stillness:
     """Looks at the threads of processes, through descriptors that stay open. ``close`` gives them back."""
 
     def __init__(self, pids: Sequence[int]) -> None:
-        """``pids``: as ``watch`` has them."""
         # How many links each has: one for each of its threads, and two.
         self._links: dict[str, int] = {}
         self._threads: dict[str, tuple[int, int]] = {}
@@ -56,7 +55,6 @@ class Stillness:
         return self.look() == since
 
     def close(self) -> None:
-        """Look no more. May be called repeatedly."""
         self.watch(())
 
     def _runs(self, thread: str) -> bool:
@@ -101,7 +99,6 @@ class Stillness:
 
 
 def process_tree(root: int) -> list[int]:
-    """Return the process ``root`` and its descendants."""
     pids = [root]
     for pid in pids:
         with contextlib.suppress(OSError):

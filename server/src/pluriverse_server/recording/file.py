@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, cast
 
 import zstandard
 from pluriverse_protocol.recordings import Header, Record, RecordingReader, RecordingWriter, TruncatedRecording
-from pluriverse_protocol.rfb.geometry import Box
-
-from .keep import RegionKeeper
 
 SUFFIX: Final = ".plrec"
 
-# The suffix of a recording that isn't finished.
 PARTIAL: Final = ".partial"
 
 # 32 MiB hold some pictures of a common screen, so that one that comes back is found; the second is for kept files.
@@ -41,11 +36,6 @@ class RecordingFile:
     """
 
     def __init__(self, path: Path, header: Header, *, level: int = LEVEL, window_log: int = WINDOW_LOG) -> None:
-        """Begin the file.
-
-        Raises:
-            OSError: it can't be created; FileExistsError: another recording has left one unfinished.
-        """
         self.path = path
         self.header = header
         self.partial = partial_path(path)
@@ -65,17 +55,10 @@ class RecordingFile:
             raise
 
     def write(self, record: Record) -> None:
-        """Add a record.
-
-        Raises:
-            LocalProtocolError: it doesn't fit; the file goes on without it.
-            OSError: the disk is full, or gone.
-        """
         self._stream.write(self._writer.write(record))
 
     @property
     def bytes(self) -> int:
-        """How much has been compressed so far."""
         return self._stream.tell()
 
     def flush(self) -> None:
@@ -84,11 +67,6 @@ class RecordingFile:
         self._file.flush()
 
     def close(self) -> None:
-        """Finish the recording, and give the file its final name.
-
-        Raises:
-            OSError: the disk is full, or gone; the file keeps its partial name.
-        """
         try:
             self._stream.flush(zstandard.FLUSH_FRAME)
             self._file.flush()
@@ -98,14 +76,12 @@ class RecordingFile:
         self.partial.replace(self.path)
 
     def abandon(self) -> None:
-        """Close the file as it is, under its partial name."""
         # Closing tries once more to write what the disk had no room for, with the same result.
         with contextlib.suppress(OSError):
             self._file.close()
 
 
 def partial_path(path: Path) -> Path:
-    """Return the name of a recording until it is finished."""
     return path.with_name(path.name + PARTIAL)
 
 
@@ -119,10 +95,6 @@ def open_recording(path: Path) -> tuple[Header, Iterator[Record]]:
 
     After the last readable record the iterator raises MalformedRecording if the file is damaged, and TruncatedRecording
     if its end is missing.
-
-    Raises:
-        OSError: there is no such file.
-        MalformedRecording: it is no recording.
     """
     items = _read(path)
     header = next(items)
@@ -130,27 +102,14 @@ def open_recording(path: Path) -> tuple[Header, Iterator[Record]]:
     return header, cast("Iterator[Record]", items)
 
 
-def compact(path: Path, regions: Sequence[Box] = ()) -> None:
-    """Rewrite a recording with stronger compression; one whose end is missing is complete afterwards.
-
-    With ``regions`` only these are kept exactly, the rest seldom and coarsely, so that a recording that was made for
-    labelling becomes small enough to ship. A recording of regions keeps those that it has.
-
-    Raises:
-        OSError: there is no such file, no room for the new one, or an unfinished one; the file stays as it is.
-        MalformedRecording: it is damaged, or no recording; the file stays as it is.
-    """
+def compact(path: Path) -> None:
+    """Rewrite a recording with stronger compression; one whose end is missing is complete afterwards."""
     header, records = open_recording(path)
-    keeper: RegionKeeper | None = None
-    if regions and not header.regions:
-        header = replace(header, regions=tuple(regions))
-        keeper = RegionKeeper(header.width, header.height, regions)
     compacted = RecordingFile(path, header, level=KEPT_LEVEL, window_log=KEPT_WINDOW_LOG)
     try:
         with contextlib.suppress(TruncatedRecording):
             for record in records:
-                for part in [record] if keeper is None else keeper.keep(record):
-                    compacted.write(part)
+                compacted.write(record)
         compacted.close()
     except BaseException:
         compacted.abandon()

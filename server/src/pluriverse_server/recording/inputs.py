@@ -40,11 +40,6 @@ class Inputs:
     """Calls ``take`` with each event and the UNIX time of its arrival, from a thread of its own, until ``close``."""
 
     def __init__(self, display: str, xauthority: Path, take: Callable[[float, Event], None]) -> None:
-        """Start to listen; the pointer's position is the first event.
-
-        Raises:
-            DisplayLost: there is no such display, or it lacks XInput 2.2.
-        """
         self._take = take
         self._connection = open_display(display, xauthority)
         with closing_on_error(self._connection), ReportingLoss(display):
@@ -58,7 +53,6 @@ class Inputs:
         self._thread.start()
 
     def close(self) -> None:
-        """Stop listening. May be called repeatedly."""
         if self._wake >= 0:
             os.close(self._wake)
             self._wake = -1

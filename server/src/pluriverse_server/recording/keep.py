@@ -41,11 +41,7 @@ HEAD_START_BYTES: Final = 1_000_000
 
 
 def blit(frame: NDArray[np.uint8], message: bytes) -> list[Box]:
-    """Apply an update to ``frame``, uint8 of shape (height, width, 4); return the boxes that it covers.
-
-    Raises:
-        ValueError: it is no update of such a frame.
-    """
+    """Apply an update to ``frame``, uint8 of shape (height, width, 4); return the boxes that it covers."""
     boxes: list[Box] = []
     for part in rectangles(message, frame.shape[1], frame.shape[0]):
         count = part.width * part.height * 4
@@ -66,7 +62,6 @@ class RegionKeeper:
         rest: Rest = SELDOM,
         file_bytes: Callable[[], int] = lambda: 0,
     ) -> None:
-        """``file_bytes`` returns how long the file is."""
         self._regions = regions
         self._rest = rest
         self._file_bytes = file_bytes
@@ -77,11 +72,7 @@ class RegionKeeper:
         self._whole_at: float | None = None
 
     def keep(self, record: Record) -> Iterator[Record]:
-        """Yield what to write of a record: an update's part of the regions; now and then the whole picture.
-
-        Raises:
-            ValueError: it is no update of this picture.
-        """
+        """Yield what to write of a record: an update's part of the regions; now and then the whole picture."""
         message: bytes | None = None
         match record:
             case Update():
@@ -107,7 +98,6 @@ class RegionKeeper:
             self._colours[y : y + height, x : x + width] = COLOUR
 
     def _due(self, age_s: float, at: float) -> bool:
-        """Return whether to complete the whole picture, ``age_s`` after the last time."""
         if age_s < self._rest.every_s:
             return False
         rest = self._rest if self._file_bytes() <= HEAD_START_BYTES + self._rest.bytes_per_s * at else SELDOM

@@ -33,7 +33,6 @@ log = logging.getLogger(__name__)
 
 Keep = Literal["all", "often", "regions"]
 
-# How the rest of the picture is kept, beside the regions.
 _RESTS: Final = {"often": OFTEN, "regions": SELDOM}
 
 # A remote that is killed loses no more than this of its recording.
@@ -53,8 +52,6 @@ class RecordingFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """A finished recording: ``seconds`` until its last record, ``bytes`` of the file."""
-
     path: Path
     seconds: float
     updates: int
@@ -92,10 +89,6 @@ class Recorder:
         Records are timed since ``header.began``. With ``keep`` "all" every picture is kept. Otherwise
         only ``header.regions`` are, and of the rest what ``keep.OFTEN`` or ``keep.SELDOM`` says.
         ``spaces`` are the actions and observations of the episodes.
-
-        Raises:
-            StartError: the screen can't be captured, or its size isn't the header's.
-            OSError: the file can't be written.
         """
         folder = PrivateFolder()
         try:
@@ -116,12 +109,10 @@ class Recorder:
 
     @property
     def updates(self) -> int:
-        """The number of changes of the picture that have been written."""
         return self._writer.updates
 
     @property
     def inputs(self) -> int:
-        """The number of key and pointer events that have been written."""
         return self._writer.inputs
 
     def on_report(self, report: reports.Report) -> None:
@@ -140,7 +131,6 @@ class Recorder:
             self._said(said, text)
 
     def on_output(self, output: Output) -> None:
-        """Record the beginning or end of an episode, as a subscriber of the service."""
         match output:
             case Begin(episode, environment, seed, fps):
                 said = {"event": "begin", "episode": episode, "env": environment.env_id, "seed": seed, "fps": fps}
@@ -154,11 +144,6 @@ class Recorder:
                 pass
 
     async def stop(self) -> Recorded:
-        """End the recording; the file has its final name once this returns.
-
-        Raises:
-            RecordingFailed: it had ended already, or can't be finished; what was written is kept.
-        """
         await self._end_sources()
         await asyncio.to_thread(self._writer.stop)
         if self.failed.done():
@@ -259,7 +244,6 @@ class _Writer:
         self._queue.put((record, size))
 
     def stop(self) -> None:
-        """Write what is queued, and close the file. May be called repeatedly."""
         self._queue.put(None)
         self._thread.join()
 

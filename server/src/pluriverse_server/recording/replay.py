@@ -35,12 +35,6 @@ class Replay:
     """One recording, from its beginning: ``moments`` are its records, ``cycles`` the times when sources are read."""
 
     def __init__(self, path: Path) -> None:
-        """Open the file, and read the header.
-
-        Raises:
-            OSError: there is no such file.
-            MalformedRecording: it is no recording.
-        """
         self._records: Iterator[Record]
         self.header: Header
         self.header, self._records = open_recording(path)

@@ -60,11 +60,7 @@ class VncTap:
 
     @classmethod
     async def start(cls, environment: Mapping[str, str], folder: Path) -> Self:
-        """Start a server for the screen of ``environment`` (DISPLAY, XAUTHORITY) in a private ``folder``, and connect.
-
-        Raises:
-            StartError: the server can't be started or used; says why.
-        """
+        """Start a server for the screen of ``environment`` (DISPLAY, XAUTHORITY) in a private folder, and connect."""
         path = folder / SOCKET_NAME
         program = executable("X0tigervnc", package="tigervnc-scraping-server")
         arguments = await vnc.arguments(program, socket=path, name=SERVER_NAME)
@@ -88,16 +84,11 @@ class VncTap:
         return tap
 
     def require_size(self, width: int, height: int) -> None:
-        """Raise StartError unless the screen has this size, in pixels."""
         if (self.width, self.height) != (width, height):
             raise StartError(f"the screen is {self.width}x{self.height}, and should be {width}x{height}")
 
     async def run(self, fps: float, take: Callable[[float, bytes], Awaitable[None]]) -> None:
-        """Call ``take`` with each update and the UNIX time at which it began to come, ``fps`` / PACE a second at most.
-
-        Raises:
-            TapLost: the server is gone, or sends something invalid.
-        """
+        """Call ``take`` with each update and the UNIX time when it began to come, ``fps`` / PACE a second at most."""
         loop = asyncio.get_running_loop()
         incremental = False
         try:
@@ -115,7 +106,6 @@ class VncTap:
             raise TapLost(f"the {SERVER_NAME} hung up ({error}); has the screen died?") from error
 
     async def close(self) -> None:
-        """Hang up, and stop the server."""
         self._writer.close()
         with contextlib.suppress(OSError):
             await self._writer.wait_closed()

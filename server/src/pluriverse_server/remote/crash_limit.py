@@ -11,8 +11,6 @@ WINDOW_S: Final = 60.0
 
 
 class CrashLimiter:
-    """The crashes of the last minute."""
-
     def __init__(self) -> None:
         self._crashes: deque[tuple[float, str]] = deque()
 

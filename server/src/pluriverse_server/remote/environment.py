@@ -44,7 +44,6 @@ from .status import Statistics
 
 log = logging.getLogger(__name__)
 
-# How often to check whether a heartbeat is due or the program has frozen.
 TICK_S: Final = 0.1
 
 # With less room than this in the place for temporary files, crashes don't count.
@@ -71,9 +70,7 @@ _Said = TypeVar("_Said")
 class Subscriber(Protocol):
     """Receives everything that passes through a service, as a recorder does. Neither call may take long."""
 
-    def on_report(self, report: reports.Report) -> None:
-        """Called with each report, before it is processed."""
-        ...
+    def on_report(self, report: reports.Report) -> None: ...
 
     def on_output(self, output: Output) -> None:
         """Called with each output of the episode machine, before it is carried out."""
@@ -126,12 +123,6 @@ class EnvironmentService:
         self._kept: int | None = None  # the process whose start is in the screen's state
 
     async def start(self, env_id: str) -> None:
-        """Begin the first episode.
-
-        Raises:
-            ManifestError: the runtime lacks something without which no episode can begin.
-            StartError: the system does.
-        """
         await self.program.start()
         self.program.require(self._catalogue[env_id])
         self.hub.start()
@@ -140,7 +131,6 @@ class EnvironmentService:
         self._carry_out(self._machine.reset(environment, seed=None, fps=None, leaving=0, now=self._clock.now()))
 
     async def stop(self, reason: str) -> None:
-        """Close all connections with ``reason``, and end the program."""
         if self._ticker is not None:
             self._ticker.cancel()
         for timer in (self._time_limit, self._telling):
@@ -164,7 +154,6 @@ class EnvironmentService:
             self.gave_up.set_result(self._crashes.summary())
 
     def restart(self, reason: str) -> None:
-        """End the episode, and begin another with a new program, or a new page."""
         self.program.restart(reason)
 
     def screen_lost(self, reason: str) -> None:
@@ -172,7 +161,6 @@ class EnvironmentService:
         self._carry_out(self._machine.program_lost(reason, self._clock.now()))
 
     def status(self) -> dict[str, Any]:
-        """Return the live state; see ``status``."""
         now = self._clock.now()
         round_trip_s = self.hub.agent_round_trip_s
         runtime = self._manifest.runtime
@@ -194,7 +182,6 @@ class EnvironmentService:
         }
 
     def render_metrics(self) -> bytes:
-        """Return the metrics in Prometheus' text format."""
         self.metrics.connections.labels("agent").set(int(self.hub.agent is not None))
         self.metrics.connections.labels("observer").set(self.hub.observers)
         self.metrics.malformed_reports.set(self.program.malformed_reports)
@@ -207,18 +194,13 @@ class EnvironmentService:
     # ── requests of connections ──────────────────────────────────────────────────────────────────────────────────────
 
     def description(self) -> tuple[messages.Describe, int] | None:
-        """Return the current description and its episode id; None before the first episode."""
         described = self._machine.description()
         if described is None or self._machine.episode is None:
             return None
         return described, self._machine.episode.episode_id
 
     def reset(self, reset: messages.Reset, leaving: int) -> int:
-        """Begin an episode, or join the one that is beginning; return its id.
-
-        Raises:
-            RequestError: there is no such environment, or it doesn't take these options.
-        """
+        """Begin an episode, or join the one that is beginning; return its id."""
         assert self._machine.episode is not None
         before = self._machine.episode.environment
         env_id = reset.env_id or before.env_id
@@ -242,11 +224,7 @@ class EnvironmentService:
         return self._machine.episode.episode_id
 
     async def act(self, events: Sequence[Event]) -> None:
-        """Inject key, pointer and joystick events in order, but for those that the environment's spaces don't name.
-
-        Raises:
-            RequestError: the program takes no joystick (then nothing is injected), or the screen is gone.
-        """
+        """Inject key, pointer and joystick events in order, but for those that the environment's spaces don't name."""
         joystick = [event for event in events if isinstance(event, JoystickEvent)]
         if joystick and not self.program.takes_joystick:
             raise RequestError(f"{joystick[0].name}: this environment takes no joystick events")
@@ -263,11 +241,6 @@ class EnvironmentService:
         self.metrics.actions.inc()
 
     async def tree(self) -> messages.TreeReply:
-        """Return what is on the environment's picture.
-
-        Raises:
-            RequestError: no episode runs, the environment has no tree, or its program doesn't answer.
-        """
         described = self._machine.description()
         if described is None or self.ongoing is None:
             raise RequestError("no episode runs; a tree is of one that does")
@@ -293,16 +266,10 @@ class EnvironmentService:
 
     @property
     def ongoing(self) -> int | None:
-        """The id of the episode that runs; None while none does."""
         episode = self._machine.episode
         return episode.episode_id if episode is not None and self._machine.state is State.RUNNING else None
 
     def require_lane(self, slot: int, view: View | None) -> None:
-        """Make sure that the episode is stepped in lockstep, by a program that is there, and has the slot and the view.
-
-        Raises:
-            RequestError: it isn't.
-        """
         episode = self._machine.episode
         if episode is None or episode.environment.clock != "lockstep":
             raise RequestError(IN_REAL_TIME)
@@ -315,19 +282,12 @@ class EnvironmentService:
             raise RequestError("this remote sends whole pictures alone; its description has no views")
 
     def open_lane(self, lane: socket.socket, slot: int, view: View | None) -> None:
-        """Give the program the connection of an agent that steps one of its slots.
-
-        Raises:
-            ConnectionError: the program has just gone.
-        """
         self.program.open_lane(lane, slot, view)
 
     def agent_left(self) -> None:
-        """Release the keys and buttons that the agent held."""
         start_task(self._release(), "releasing keys")
 
     def agent_ended(self) -> None:
-        """Have the program hang up on the agent that steps it, and forget what that one's input has left."""
         self.program.close_lane()
         start_task(self._restore_input(), "agent's end")
 
@@ -347,7 +307,6 @@ class EnvironmentService:
             await self.state.restore_screen()
 
     async def _begin(self, begin: Begin, state: AsyncInitialState) -> None:
-        """Bring the screen back to what it was, and then have the program begin."""
         self.lift()
         await self._release()
         # A scraper, which knows when its program ends and starts, does the rest.
@@ -399,7 +358,6 @@ class EnvironmentService:
 
     @property
     def _sources(self) -> Mapping[str, Source]:
-        """The sources of the current environment."""
         episode = self._machine.episode
         return self._manifest.game(episode.environment.env_id).sources if episode is not None else {}
 

@@ -25,19 +25,13 @@ class Port(Protocol):
     """One of the remote's ports: its connections, and the guesses of its password."""
 
     @property
-    def table(self) -> ConnectionTable[Any]:
-        """The connections."""
-        ...
+    def table(self) -> ConnectionTable[Any]: ...
 
     @property
-    def throttle(self) -> PasswordThrottle:
-        """The guesses."""
-        ...
+    def throttle(self) -> PasswordThrottle: ...
 
 
 class Metrics:
-    """One remote's metrics, in a registry of their own."""
-
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
         self.ports: dict[str, Port] = {}
@@ -109,13 +103,10 @@ class Metrics:
                 self.source_refused.labels(state).inc()
 
     def render(self) -> bytes:
-        """Return the metrics in Prometheus' text format."""
         return generate_latest(self.registry)
 
 
 class _Ports(Collector):
-    """Asks the ports when metrics are asked for."""
-
     def __init__(self, ports: Mapping[str, Port]) -> None:
         self._ports = ports
 

@@ -41,9 +41,6 @@ async def start_overlay(
     """Start the overlay on the screen that ``environment`` names; return once it is in place.
 
     ``stdin``: a pipe on which it is told frames a second, a line each.
-
-    Raises:
-        StartError: it ended, or wasn't ready in time.
     """
     pipe = await Pipe.open()
     ready_fd = pipe.write_end

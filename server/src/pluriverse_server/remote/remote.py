@@ -38,10 +38,8 @@ log = logging.getLogger(__name__)
 SHUTDOWN_REASON: Final = "the remote is shutting down"
 
 
-# While it drains, how often to look whether the episode is over.
 DRAIN_LOOK_S: Final = 0.1
 
-# How long to wait before a screen is started again that could not be, for instance since the disk is full.
 RETRY_S: Final = 2.0
 
 
@@ -65,7 +63,6 @@ class Remote:
         """What TLS is spoken with; None without, and before ``on_start``."""
 
     def stop(self) -> None:
-        """Make ``run`` return; may be called from a signal handler."""
         self._stopping.set()
 
     @property
@@ -94,31 +91,20 @@ class Remote:
 
     @property
     def service(self) -> EnvironmentService:
-        """The environment; there is one once ``on_start`` was called."""
         assert self._service is not None
         return self._service
 
     @property
     def screen(self) -> Screen:
-        """The screen; there is one once ``on_start`` was called."""
         assert self._screen is not None
         return self._screen
 
     def status(self) -> Mapping[str, Any]:
-        """Return the live state (see ``status``); empty before the environment starts."""
         if self._service is None:
             return {}
         return {**self._service.status(), "viewers": self._viewers.viewers if self._viewers else 0}
 
     async def run(self, on_start: Callable[[Manifest], None]) -> None:
-        """Start everything, call ``on_start``, and serve until ``stop`` is called.
-
-        Raises:
-            ManifestError: the runtime can't be used.
-            StartError: a program, a port or the screen can't be had.
-            GaveUp: something kept dying.
-            TaskFailed: a mistake of ours; the log has more.
-        """
         failure = first_failure()
         settings = self.settings
         manifest = load(settings.runtime)
@@ -207,7 +193,6 @@ class Remote:
         door: Door,
         failure: asyncio.Future[TaskFailed],
     ) -> None:
-        """Serve until stopped, until too much has crashed, or until a task has failed."""
         beside = [start_task(_keep_screen(screen, clients, service), "screen")]
         if self.certificate is not None and self.settings.tls_cert is not None:
             beside.append(start_task(self.certificate.follow(), "certificate"))

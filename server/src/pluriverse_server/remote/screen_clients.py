@@ -54,7 +54,6 @@ class ScreenClients:
             self._tell_rate()
 
     async def put_on(self) -> None:
-        """Start the clients on a screen that has just been started."""
         screen, service = self._screen, self._service
         try:
             # Before anybody has changed anything.
@@ -71,7 +70,6 @@ class ScreenClients:
             self._overlay = start_task(keeping, "overlay")
 
     async def take_off(self, reason: str) -> None:
-        """End the clients of a screen that is gone; do nothing if there are none."""
         injector, self._service.injector = self._service.injector, None
         await self._close_state()
         if injector is not None:
@@ -105,7 +103,6 @@ class ScreenClients:
                 self._service.screen_lost(f"{OVERLAY} {how}")
 
     async def _run_overlay(self, arguments: Sequence[str], environment: Mapping[str, str]) -> str:
-        """Run the overlay until it ends; return how it ended."""
         told, self._rates = os.pipe()
         try:
             try:

@@ -29,12 +29,9 @@ EPISODES: Final = 20
 
 @dataclass(slots=True)
 class FrameRate:
-    """The frames of the last seconds."""
-
     _frames: deque[tuple[float, int]] = field(default_factory=lambda: deque(maxlen=MAX_RATE_FRAMES))
 
     def note(self, frames: int, at: float) -> None:
-        """Add that the program has drawn ``frames`` so far in its episode."""
         if self._frames and (frames < self._frames[-1][1] or at < self._frames[-1][0]):
             self._frames.clear()
         self._frames.append((at, frames))
@@ -42,7 +39,6 @@ class FrameRate:
             self._frames.popleft()
 
     def rate(self, now: float) -> float | None:
-        """Return frames a second; None if unknown."""
         if len(self._frames) < 2 or now - self._frames[-1][0] > RATE_WINDOW_S:
             return None
         (first_at, first), (last_at, last) = self._frames[0], self._frames[-1]
@@ -50,8 +46,6 @@ class FrameRate:
 
 
 class Statistics:
-    """The history that the live state shows beside the current episode."""
-
     def __init__(self) -> None:
         self.frame_rate = FrameRate()
         self.finished: deque[Finished] = deque(maxlen=EPISODES)
@@ -64,20 +58,16 @@ class Statistics:
         self._reward_lags_s.append(seconds)
 
     def note_reward(self, at: float, reward: float, episode_id: int, end: str | None) -> None:
-        """Add a reward that was sent; ``end`` is the reason if it ended its episode."""
         given = {"at": at, "reward": reward, "done": end is not None, "reason": end or "", "episode": str(episode_id)}
         self._rewards.append(given)
 
     def note_readings(self, readings: Mapping[str, Mapping[str, Any]]) -> None:
-        """Replace the readings of some sources."""
         self._readings.update(readings)
 
     def forget_readings(self) -> None:
-        """Forget all readings, at the start of an episode."""
         self._readings.clear()
 
     def sources_status(self, regions: Mapping[str, list[int] | None]) -> dict[str, Any]:
-        """Return the newest reading of each source, with its region (x, y, width, height) if it is on the screen."""
         return {
             name: {**self._readings[name], "region": region}
             for name, region in regions.items()
@@ -86,11 +76,9 @@ class Statistics:
 
     @property
     def reward_lag_ms(self) -> float | None:
-        """The median of the last lags."""
         return statistics.median(self._reward_lags_s) * 1000 if self._reward_lags_s else None
 
     def episode_status(self, episode: Episode | None, state: str | None, now: float) -> dict[str, Any]:
-        """Return the part of the live state that is about episodes."""
         running_for = now - episode.started_at if episode and episode.started_at and state == "running" else 0.0
         rate = self.frame_rate.rate(now)
         return {

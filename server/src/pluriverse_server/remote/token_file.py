@@ -21,11 +21,6 @@ MAX_BYTES: Final = MAX_TOKENS * 1024
 
 
 def read_tokens(path: Path, password: str | None) -> tuple[Token, ...]:
-    """Return the tokens in a file, which differ from the password.
-
-    Raises:
-        TokensError: it can't be read, or has something else; says why, without any secret.
-    """
     try:
         return parse_tokens(_read(path), password)
     except TokensError as error:

@@ -36,7 +36,6 @@ KILL_S: Final = 2.0
 
 
 def main() -> None:
-    """Run until the daemon sends stop, hangs up or is gone, or no episode can begin."""
     parser = argparse.ArgumentParser(prog="python -m pluriverse_server.scraper", description=__doc__)
     parser.add_argument("directory", type=Path, help="the runtime's folder")
     parser.add_argument("--folder", type=Path, required=True, help="a private folder for temporary files")
@@ -58,7 +57,6 @@ def main() -> None:
 
 
 async def run(directory: Path, folder: Path, parent: int, *, draft: bool = False) -> str | None:
-    """Serve one daemon, clean up, and return why that failed, or None."""
     stopped = asyncio.Event()
     for signum in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(signum, stopped.set)
@@ -96,13 +94,7 @@ async def _serve(directory: Path, folder: Path, stopped: asyncio.Event, *, draft
 async def converse(
     daemon: DaemonConnection, session: Session, stopped: asyncio.Event, failure: asyncio.Future[TaskFailed]
 ) -> None:
-    """Play the last requested episode until the daemon stops or hangs up.
-
-    Raises:
-        Broken: an episode can't begin.
-        TaskFailed: a mistake of ours; the log has more.
-        MalformedReport: the daemon sent something else than a request.
-    """
+    """Play the last requested episode until the daemon stops or hangs up."""
     stopping = asyncio.create_task(stopped.wait(), name="stop")
     asking = asyncio.create_task(daemon.request(), name="requests")
     episode: asyncio.Task[None] | None = None

@@ -55,11 +55,6 @@ class Child:
         nice: int = 0,
         network: bool = False,
     ) -> Child:
-        """Start ``command``; ``folder`` is removed when it has been stopped.
-
-        Raises:
-            StartError: it isn't there, or the system would not start it.
-        """
         status = await Pipe.open()
         output_end, output_write_end = os.pipe()
         keeper_command = [sys.executable, "-m", f"{__package__}.keeper", "--parent", str(os.getpid())]
@@ -95,18 +90,15 @@ class Child:
 
     @property
     def printed_bytes(self) -> int:
-        """The number of bytes of output so far."""
         return self._drain.bytes
 
     @property
     def output_tail(self) -> str:
-        """The last lines of its output."""
         end = self.output.end
         said = self.output.read(max(0, end - OUTPUT_TAIL_BYTES), OUTPUT_TAIL_BYTES)
         return "\n".join(said.decode(errors="replace").splitlines()[-OUTPUT_TAIL_LINES:])
 
     def describe_end(self) -> str:
-        """Return how it ended, in words."""
         if self.exit_code is None:
             ended = "it killed its keeper" if self.has_lost_keeper else "it was ended"
             return ended if self.ended.is_set() else "still running"
@@ -120,7 +112,6 @@ class Child:
                 os.kill(self.keeper.pid, signal.SIGTERM)
 
     async def stop(self) -> None:
-        """Send SIGTERM to all of it, SIGKILL soon after, and wait. May be called repeatedly."""
         await self.keeper.stop(STOP_S)
         self._listening.cancel()
         await asyncio.gather(self._listening, return_exceptions=True)

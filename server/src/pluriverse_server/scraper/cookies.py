@@ -21,12 +21,6 @@ class Cookies:
         os.environ["XAUTHORITY"] = str(path)
 
     def add(self, screen: Mapping[str, str]) -> None:
-        """Add the cookie of the screen that DISPLAY and XAUTHORITY in ``screen`` name.
-
-        Raises:
-            OSError: the file can't be written.
-            Xlib.error.XauthError: the screen's own can't be read.
-        """
         number = screen["DISPLAY"].rpartition(":")[2].partition(".")[0].encode()
         # The screen's own file names no number, so that it fits any; together with others it must.
         self._entries[screen["DISPLAY"]] = b"".join(
@@ -37,7 +31,6 @@ class Cookies:
         self._write()
 
     def remove(self, screen: Mapping[str, str]) -> None:
-        """Remove its cookie."""
         self._entries.pop(screen["DISPLAY"], None)
         self._write()
 

@@ -16,8 +16,6 @@ MAX_UNSENT_BYTES: Final = 1024 * 1024
 
 
 class DaemonConnection:
-    """A connected report socket."""
-
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader = reader
         self._writer = writer
@@ -42,5 +40,4 @@ class DaemonConnection:
         self._writer.write(b"".join(map(encode_line, wanted)))
 
     def close(self) -> None:
-        """Disconnect."""
         self._writer.close()

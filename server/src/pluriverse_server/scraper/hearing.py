@@ -26,21 +26,17 @@ class Hearing:
         self._lost: tuple[float, str] | None = None
 
     async def start(self) -> None:
-        """Listen; raise StartError if the socket can't be made."""
         await self._socket.start()
 
     async def stop(self) -> None:
-        """Hang up, and listen no more."""
         await self._socket.stop()
 
     def ask(self, reset: Reset) -> None:
-        """Ask the program for an episode, now or as soon as it has connected."""
         self._asked, self.ready = reset, None
         self._heard.clear()
         self._socket.send(reset)
 
     def take(self) -> list[Report]:
-        """Return what was reported since the last call."""
         heard, self._heard = self._heard, []
         return heard
 

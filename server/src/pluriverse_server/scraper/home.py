@@ -28,11 +28,7 @@ class HomeError(Exception):
 
 
 def make_home(home: Path, template: Path | None) -> None:
-    """Make a new folder ``home``, a copy of ``template`` if there is one. Blocks while it copies.
-
-    Raises:
-        HomeError: the template isn't there or can't be copied.
-    """
+    """Make a new folder ``home``, a copy of ``template`` if there is one. Blocks while it copies."""
     try:
         if template is not None:
             shutil.copytree(template, home, symlinks=True)
@@ -55,11 +51,7 @@ def hold_home(home: Path, command: Sequence[str]) -> list[str]:
 
 
 def restore(source: Path, home: Path, to: str) -> None:
-    """Copy the file ``source`` to ``to`` below ``home``, atomically: the program sees the old one or the new.
-
-    Raises:
-        HomeError: it isn't there, ``to`` leads out of the home, or it can't be written.
-    """
+    """Copy the file ``source`` to ``to`` below ``home``, atomically: the program sees the old one or the new."""
     target = home / to
     try:
         # The program may have made links of its folders meanwhile.

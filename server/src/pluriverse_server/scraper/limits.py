@@ -34,7 +34,6 @@ class Limits:
         self._printed_bytes = printed_bytes
 
     def exceeded(self) -> str | None:
-        """Return which limit was exceeded, in words; None if none was."""
         table = self._table
         # Kernels mostly list each process' children, which is far cheaper than to look at all of the machine's.
         pids = process_tree(self._keeper)[1:] or descendants(self._keeper)
@@ -58,7 +57,6 @@ class Limits:
 
 
 def _takes_more_than(limit: int, pids: list[int]) -> bool:
-    """Return whether the processes use more than ``limit`` bytes; shared memory counts once."""
     # Resident sizes are quick, but count shared memory several times: only if they are over, the slow count is needed.
     if sum(_memory(pid, lambda process: process.memory_info().rss) for pid in pids) <= limit:
         return False
@@ -116,7 +114,6 @@ def can_raise_priority() -> bool:
 
 
 def raise_priority(pids: Iterable[int]) -> None:
-    """Give processes, with all of their threads, the ordinary priority."""
     for pid in pids:
         with contextlib.suppress(OSError):
             for task in Path(PROC, str(pid), "task").iterdir():

@@ -54,7 +54,6 @@ class ScrapedSteps:
         self._observation: Any = None
 
     def hear(self, reports: Sequence[Report]) -> Outcome:
-        """Take in what was reported; return what it comes to."""
         reward = 0.0
         for report in reports:
             match report:
@@ -73,7 +72,6 @@ class ScrapedSteps:
         return Outcome(reward)
 
     def play(self, events: Sequence[Event], frames: int) -> Outcome:
-        """See ``kit.Steps``."""
         self._still.apply(events)
         outcome, reward = Outcome(0.0), 0.0
         self._text = ""
@@ -85,7 +83,6 @@ class ScrapedSteps:
         return Outcome(reward, outcome.terminated, outcome.truncated, outcome.reason)
 
     def see(self) -> Seen:
-        """See ``kit.Steps``."""
         asked = self._pace.clock.asked()
         return Seen(self._still.see(), self._text, self._observation, {"asked": dict(asked)} if asked else {})
 
@@ -128,7 +125,6 @@ class Lanes:
         self._lockstep.begin(episode)
 
     def close(self) -> None:
-        """Attend to nothing more."""
         for descriptor in self._listening:
             self._loop.remove_reader(descriptor)
         self._listening.clear()

@@ -29,7 +29,6 @@ class Pace:
         self.begin()
 
     def begin(self) -> None:
-        """Count frames from here."""
         self._begun = asyncio.get_running_loop().time()
         self.frames = self.late_frames = 0
 
@@ -38,7 +37,6 @@ class Pace:
         return asyncio.get_running_loop().time()
 
     def unix(self) -> float:
-        """Return UNIX seconds of the program's time."""
         return time.time()
 
     async def next(self) -> None:
@@ -77,19 +75,15 @@ class SteppedPace:
         self._begun = time.time()
 
     def begin(self) -> None:
-        """Count frames from here."""
         self.frames = self.late_frames = 0
 
     def now(self) -> float:
-        """Return the seconds of the program's time since it was started."""
         return self.clock.elapsed
 
     def unix(self) -> float:
-        """Return UNIX seconds of the program's time, as if it had been started now."""
         return self._begun + self.clock.elapsed
 
     async def next(self) -> Advance:
-        """Let the program go on by a frame."""
         return await asyncio.to_thread(self.step)
 
     async def catch_up(self) -> Advance:

@@ -53,7 +53,6 @@ log = logging.getLogger(__name__)
 # A program that hasn't come to its clock by then never will: it can't have anything preloaded.
 CLOCK_S: Final = 5.0
 
-# How often the program's use of memory, files and processes is measured.
 LIMITS_S: Final = 1.0
 
 # How often a play in the background is read: its readings are no older than this when its episode begins.
@@ -82,12 +81,10 @@ class PlaySettings:
 
     @property
     def program(self) -> ProgramTable:
-        """The game's program."""
         assert self.game.program is not None
         return self.game.program
 
     def command(self, home: str) -> list[str]:
-        """Return the program's command with all placeholders filled in."""
         command = self.program.command
         return python_command(
             fill_command(command, self.entry, seed=self.seed, fps=self.fps, home=home, options=self.options)
@@ -130,9 +127,6 @@ class Play:
         """Start the program; ``on_cycle`` is called with each cycle before its first episode.
 
         ``background``: run at low priority until it is shown.
-
-        Raises:
-            Broken: it can't be started. Nothing is left of it.
         """
         play = cls(settings, on_cycle)
         desktop.plays.add(play)
@@ -267,11 +261,6 @@ class Play:
         return isinstance(self.pace, SteppedPace) and isinstance(self.pace.clock, FrozenClock)
 
     async def prepare(self) -> None:
-        """Lead a new program to its first episode.
-
-        Raises:
-            Broken: it ended or showed no window, a step failed, or the episode did not get ready.
-        """
         limit_s = self.settings.program.ready.timeout_s
         failure = f"no window on the screen after {limit_s:g} s; if it needs more, set timeout_s in program.ready"
         try:
@@ -283,11 +272,7 @@ class Play:
         await self.lead(*game.reset.start, *game.reset.steps, reset=self.settings.reset)
 
     async def lead(self, *steps: Step, reset: Reset | None) -> None:
-        """Do ``steps`` and wait until the episode is ready. A program that reports is asked for that of ``reset``.
-
-        Raises:
-            Broken: the program ended, a step failed, or the episode did not get ready.
-        """
+        """Do ``steps`` and wait until the episode is ready. A program that reports is asked for that of ``reset``."""
         self._sources.leave()
         if self._hearing is not None and reset is not None:
             self._hearing.ask(reset)
@@ -317,7 +302,6 @@ class Play:
         await self._wait(may_begin, limit_s, failure)
 
     def is_ready(self, cycle: Cycle) -> bool:
-        """Return whether an episode can begin."""
         return self.rules.ready(cycle.readings) and (self._hearing is None or self._hearing.ready is not None)
 
     @property
@@ -332,11 +316,6 @@ class Play:
         return [follows for report in said for follows in self.rules.hear(self._last.at, report)]
 
     async def tree(self, picture: Box) -> Tree:
-        """Return what is to be seen of the program within ``picture``: x, y, width and height on the screen.
-
-        Raises:
-            NoTree: the program's widgets can't be read; says why.
-        """
         if self.has_ended:
             raise NoTree("the program has ended")
         return trim(await asyncio.to_thread(read_tree, self._environment), picture)
@@ -392,18 +371,13 @@ class Play:
         return cycle
 
     def begin(self, episode_id: int) -> list[Report]:
-        """Begin an episode with the last cycle, and return its reports. Frames are counted from here."""
         assert self._last is not None
         self.pace.begin()
         self.rules.begin(episode_id, self._last.at)
         return self.rules.feed(self._last.at, self._last.readings)
 
     async def cycle(self) -> Cycle:
-        """Read every source when the next cycle is due.
-
-        Raises:
-            Broken: the program exceeded a limit, a source can't be read any more, or the screen is gone.
-        """
+        """Read every source when the next cycle is due."""
         answer = await self.pace.next()
         if isinstance(self.pace, SteppedPace):
             # How far one has loaded after seconds is chance, as would be the frame with which its episode begins.
@@ -420,11 +394,7 @@ class Play:
         return self._last
 
     def cycle_still(self) -> Cycle:
-        """Read every source of a program that stands still. Blocking.
-
-        Raises:
-            Broken: as ``cycle``.
-        """
+        """Read every source of a program that stands still. Blocking."""
         self._require_whole()
         try:
             self._last = self._sources.read_still(self.pace.unix(), screen=not self.has_ended)
@@ -445,22 +415,18 @@ class Play:
 
     @property
     def child(self) -> Child:
-        """The program's process."""
         assert self._child is not None
         return self._child
 
     @property
     def has_ended(self) -> bool:
-        """Whether the program has ended."""
         return self.child.ended.is_set()
 
     @property
     def is_stopping(self) -> bool:
-        """Whether ``stop`` was called."""
         return self._stopping is not None
 
     async def stop(self) -> None:
-        """End the program with all that it started, and everything that reads it. May be called repeatedly."""
         # Continues even if the caller is cancelled.
         if self._stopping is None:
             self._stopping = asyncio.create_task(self._exit_stack.aclose(), name="play's end")
@@ -502,5 +468,4 @@ class SharedDesktop:
     plays: set[Play] = field(default_factory=set[Play])
 
     async def clear(self) -> None:
-        """Stop all plays."""
         await asyncio.gather(*(play.stop() for play in list(self.plays)))

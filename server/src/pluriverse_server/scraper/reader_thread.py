@@ -82,7 +82,6 @@ class ReaderThread:
 
     @property
     def is_late(self) -> bool:
-        """Whether the current read is over its budget."""
         return self.answer is not None and asyncio.get_running_loop().time() - self._asked_at > self._budget_s
 
     def close(self) -> None:
@@ -132,11 +131,9 @@ class PictureReader(ProgramReader):
         self._shown = pixels, at
 
     def look(self) -> Value:
-        """Return the value; a picture must have been shown."""
         return self.read().value
 
     def read(self) -> Sample:
-        """Return what is in the picture, as of its time."""
         assert self._shown is not None
         pixels, at = self._shown
         started = time.monotonic()

@@ -61,7 +61,6 @@ class ScreenWatch:
             raise DisplayLost(f"the X server went away: {problem}") from problem
 
     def close(self) -> None:
-        """Disconnect. May be called when the X server is gone."""
         self._stop_listening()
         hang_up(self._connection)
 

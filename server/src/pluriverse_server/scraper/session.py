@@ -40,7 +40,6 @@ from .spares import Spares
 
 log = logging.getLogger(__name__)
 
-# How often all readings are reported, including unchanged ones.
 REPORT_ALL_S: Final = 0.2
 
 # How long an ended program's sources are still read: it may write the end of its game just before its own.
@@ -48,8 +47,6 @@ LAST_LOOK_S: Final = 0.25
 
 
 class Session:
-    """The plays of a runtime, one episode after the other."""
-
     def __init__(
         self,
         directory: Path,
@@ -111,7 +108,6 @@ class Session:
             raise Broken(play.stuck)
 
     def tell_tree(self, asked: ReadTree) -> None:
-        """Begin to read what is on the screen, and report it."""
         start_task(self._tell_tree(asked), "tree")
 
     async def _tell_tree(self, asked: ReadTree) -> None:
@@ -125,7 +121,6 @@ class Session:
         self._daemon.send(read)
 
     async def close(self) -> None:
-        """Stop all plays."""
         self._lanes.close()
         await self._close_spares()
         await self._desktop.clear()
@@ -161,11 +156,7 @@ class Session:
         return play
 
     async def _screen_state(self) -> AsyncInitialState:
-        """Return that of the screen, as it is before the first program's start.
-
-        Raises:
-            Broken: the screen is gone.
-        """
+        """Return that of the screen, as it is before the first program's start."""
         if self._state is None:
             try:
                 self._state = await AsyncInitialState.open(self._desktop.screen["DISPLAY"], self._desktop.cookies.path)
@@ -262,7 +253,6 @@ class Session:
                 return
 
     async def _step(self, play: Play, reset: Reset, first: Sequence[Report]) -> None:
-        """Let the agent step an episode until it is over."""
         permitted = permitted_by(reset.spaces, ())
         episode = ScrapedSteps(play, reset.episode, reset.time_limit_s, permitted, self._report_step)
         episode.hear(first)

@@ -40,10 +40,6 @@ class SourceReader:
         """``directory`` is the runtime's; the display's cookie comes from XAUTHORITY.
 
         ``screen_memory``: where the X server keeps its screen, which ``read_still`` reads.
-
-        Raises:
-            SourceError: a source can't be read as its table says.
-            ScreenLost: there is no X server at ``display``.
         """
         screen = game.screen_sources
         others = {name: table for name, table in game.sources.items() if name not in screen}
@@ -75,12 +71,7 @@ class SourceReader:
         self._settlers.leave()
 
     async def read(self, *, screen: bool = True) -> Cycle:
-        """Read every source once; late ones keep their last reading. Without ``screen`` those on it keep theirs too.
-
-        Raises:
-            SourceError: a source can't be read any more.
-            ScreenLost: the X server is gone.
-        """
+        """Read every source once; late ones keep their last reading. Without ``screen`` those on it keep theirs too."""
         at, started = time.time(), time.monotonic()
         for name, thread in self._threads.items():
             if name not in self._pictures:
@@ -102,12 +93,7 @@ class SourceReader:
         return Cycle(at, dict(self._readings), time.monotonic() - started)
 
     def read_still(self, at: float, *, screen: bool = True) -> Cycle:
-        """Read every source once, of a program that stands still at UNIX time ``at``: none is late. Blocking.
-
-        Raises:
-            SourceError: a source can't be read any more.
-            ScreenLost: the X server is gone.
-        """
+        """Read every source once, of a program that stands still at UNIX time ``at``: none is late. Blocking."""
         started = time.monotonic()
         if screen and self._grabber is not None:
             self._read_screen(at, self._views or self._grabber.grab(), still=True)
@@ -132,7 +118,6 @@ class SourceReader:
             self._readings[name] = self._settlers.feed(name, sample)
 
     def close(self) -> None:
-        """Release the screen and the program."""
         if self._grabber is not None:
             self._grabber.close()
         for thread in self._threads.values():

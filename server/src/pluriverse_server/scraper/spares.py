@@ -23,11 +23,7 @@ class Spares:
         self._making: asyncio.Task[None] | None = None
 
     async def take(self) -> Play:
-        """Return a play that is ready: a spare, else the one that is being made, else a new one.
-
-        Raises:
-            Broken: there is none, and none can be made.
-        """
+        """Return a play that is ready: a spare, else the one that is being made, else a new one."""
         while self._making is not None and not self._ready:
             await asyncio.wait({self._making})
         if not self._ready:
@@ -42,7 +38,6 @@ class Spares:
             self._making = start_task(self._make_one(), "warm spare")
 
     async def close(self) -> None:
-        """Stop all spares, and make no more."""
         # A spare that has just ceased to be ready must not be replaced.
         self._count = 0
         tasks = [*self._ready.values(), *([self._making] if self._making else [])]
@@ -66,7 +61,6 @@ class Spares:
         self.fill()
 
     async def _rest(self, play: Play) -> None:
-        """Replace the play once it is no longer ready."""
         await play.rest()
         self._ready.pop(play, None)
         await play.stop()

@@ -21,7 +21,6 @@ from .source_reader import Cycle
 # How long keys and buttons stay down: three frames at 60 fps, and one at 20, for games that poll once a frame.
 HOLD_S: Final = 0.05
 
-# Characters whose keys have names.
 _NAMED: Final = {"\n": "Return", "\t": "Tab", "\b": "BackSpace", "\x1b": "Escape"}
 
 
@@ -48,13 +47,6 @@ class Steps:
         self._cycle = cycle
 
     async def do(self, number: int, step: Step) -> None:
-        """Do one step, and wait until its condition holds.
-
-        Raises:
-            StepFailed: it didn't within the step's time.
-            HomeError: a file can't be restored.
-            DisplayLost: the screen is gone.
-        """
         begun = done_at = self._now()
         await self._act_or_release(step)
         if step.until is None:
@@ -110,7 +102,6 @@ class Steps:
 
 
 def describe(step: Step) -> str:
-    """Describe what a step does in a word or two."""
     if step.keys is not None:
         return "keys"
     if step.type is not None:

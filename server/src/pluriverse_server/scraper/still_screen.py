@@ -18,7 +18,6 @@ from pluriverse_server.sources.reading import Pixels
 from pluriverse_server.sources.screen.grab import Grabber
 from pluriverse_server.x11.connection import DisplayLost, ReportingLoss, hang_up, open_display
 
-# struct ucred of <sys/socket.h>: a process, its user and its group.
 _CREDENTIALS: Final = struct.Struct("iII")
 
 
@@ -36,9 +35,6 @@ class StillScreen:
         """``picture`` is the part to see: x, y, width and height; in ``hidden`` is what goes by real time.
 
         ``memory``: where the X server keeps its screen, if it lets us look.
-
-        Raises:
-            DisplayLost: there is no X server, or it refuses the cookie.
         """
         self._display = display
         left, top, width, height = picture
@@ -63,22 +59,16 @@ class StillScreen:
 
     @property
     def server_pid(self) -> int:
-        """The process id of the X server."""
         credentials = self._connection.display.socket.getsockopt(
             socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size
         )
         return _CREDENTIALS.unpack(credentials)[0]
 
     def apply(self, events: Sequence[Event]) -> None:
-        """Press keys and move the pointer; raise DisplayLost if the X server is gone."""
         self._injector.apply([event for event in events if isinstance(event, KeyEvent | PointerEvent)])
 
     def see(self) -> Pixels:
-        """Return the picture: RGB, shape (height, width, 3), valid until the next call.
-
-        Raises:
-            ScreenLost: the X server is gone.
-        """
+        """Return the picture: RGB, shape (height, width, 3), valid until the next call."""
         to_rgb(self._grabber.grab()[0] if self._memory is None else self._memory, self._pixels)
         self._hidden[:] = 0
         return self._pixels

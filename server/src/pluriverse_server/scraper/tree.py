@@ -14,7 +14,6 @@ from typing import Final
 
 PROC: Final = Path("/proc")
 
-# <sys/prctl.h>
 _PR_SET_PDEATHSIG: Final = 1
 _PR_SET_CHILD_SUBREAPER: Final = 36
 
@@ -65,7 +64,6 @@ def descendants(root: int) -> list[int]:
 
 
 def signal_all(pids: list[int], signum: signal.Signals) -> None:
-    """Send a signal to whichever of them are still there."""
     for pid in pids:
         try:
             os.kill(pid, signum)

@@ -60,7 +60,6 @@ class Reading:
     events: int = 0
 
     def as_json(self) -> dict[str, Any]:
-        """Return the reading as in ``reports.Readings``, with None for NaN and infinity, which JSON doesn't have."""
         sample = self.sample
         raw = sample.value if sample else None
         return {

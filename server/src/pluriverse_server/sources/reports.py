@@ -39,7 +39,6 @@ class ReportSocket:
         on_report: Callable[[Report], None],
         on_hang_up: Callable[[str], None],
     ) -> None:
-        """``on_hang_up`` gets the reason in words."""
         self.path = path
         self.malformed_reports = 0
         self._on_connect, self._on_report, self._on_hang_up = on_connect, on_report, on_hang_up
@@ -47,11 +46,6 @@ class ReportSocket:
         self._program: _Connection | None = None
 
     async def start(self) -> None:
-        """Listen. The folder of ``path`` must keep others out.
-
-        Raises:
-            StartError: the socket can't be made.
-        """
         loop = asyncio.get_running_loop()
         try:
             self._server = await loop.create_unix_server(lambda: _Connection(self), str(self.path))
@@ -61,7 +55,6 @@ class ReportSocket:
         self.path.chmod(0o660)
 
     async def stop(self) -> None:
-        """Hang up, stop listening, and remove the socket."""
         self.hang_up()
         if self._server is not None:
             self._server.close()
@@ -72,11 +65,9 @@ class ReportSocket:
 
     @property
     def connected(self) -> bool:
-        """Whether a program is connected."""
         return self._program is not None
 
     def hang_up(self) -> None:
-        """Disconnect the program, so that another may connect."""
         if self._program is not None:
             program, self._program = self._program, None
             program.transport.abort()

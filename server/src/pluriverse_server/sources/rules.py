@@ -22,7 +22,6 @@ TIME_REWARD_S: Final = 0.1
 # beyond what they need to settle by their tables.
 MAX_HOLD_S: Final = 0.5
 
-# The source of what the program said itself.
 REPORTS: Final = "reports"
 
 _UNREAD: Final = Reading()
@@ -43,7 +42,6 @@ class Watch:
         self._names = names_in(condition) if condition is not None else frozenset[str]()
 
     def update(self, readings: Readings, values: Mapping[str, Value]) -> None:
-        """Evaluate the condition again."""
         if self._condition is None:
             return
         now = holds(self._condition, values)

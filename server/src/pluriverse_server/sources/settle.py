@@ -36,7 +36,6 @@ class Settler:
         self.reset()
 
     def reset(self) -> None:
-        """Forget all samples: a new episode begins."""
         self._value: Value = None
         self._at = 0.0
         self._forget_next()
@@ -49,7 +48,6 @@ class Settler:
 
     @property
     def settles(self) -> bool:
-        """Whether values must stay the same for some time."""
         return self._settles_s > 0
 
     def has_settled(self, at: float) -> bool:
@@ -122,8 +120,6 @@ class Settler:
 
 
 class Settlers:
-    """The settlers of all sources, within and between episodes."""
-
     def __init__(self, tables: Mapping[str, Source]) -> None:
         self._settlers = {name: Settler(table) for name, table in tables.items()}
         self._playing = False
@@ -144,11 +140,9 @@ class Settlers:
         return unsettled
 
     def leave(self) -> None:
-        """End the episode."""
         self._playing = False
 
     def feed(self, name: str, sample: Sample) -> Reading:
-        """Return the reading of a source after ``sample``."""
         settler = self._settlers[name]
         return settler.feed(sample) if self._playing else settler.feed_between(sample)
 

@@ -73,7 +73,6 @@ def intersection(one: Rectangle, other: Rectangle) -> Rectangle:
 
 
 def trim(found: Sequence[Found], picture: Box) -> Tree:
-    """Return what of ``found`` is to be seen within ``picture`` (x, y, width and height on the screen)."""
     x, y, width, height = picture
     nodes: list[Node] = []
     # For each that was found, the node that it became, or is in.
@@ -113,6 +112,5 @@ def _clip(box: Rectangle, picture: Rectangle) -> Box | None:
 
 
 def _label(text: str) -> str:
-    """Return a text on one line, cut, without halves of characters."""
     text = " ".join(text.split())[:MAX_LABEL_CHARS]
     return text if text.isascii() else text.encode(errors="replace").decode()

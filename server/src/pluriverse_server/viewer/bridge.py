@@ -33,7 +33,6 @@ CONNECT_TIMEOUT_S: Final = 2.0
 
 
 def new_websocket() -> web.WebSocketResponse:
-    """Return a WebSocket for ``carry``, still to be prepared."""
     return StrictWebSocket(
         protocols=(SUBPROTOCOL,),
         timeout=CLOSE_TIMEOUT_S,

@@ -29,7 +29,6 @@ MAX_MESSAGE_BYTES: Final = 256
 
 
 def new_websocket() -> web.WebSocketResponse:
-    """Return a WebSocket for ``send_state``, still to be prepared."""
     return StrictWebSocket(
         timeout=CLOSE_TIMEOUT_S,
         heartbeat=HEARTBEAT_S,

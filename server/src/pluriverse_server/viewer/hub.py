@@ -30,15 +30,12 @@ class TooManyViewers(Exception):
 
 
 class ViewerHub:
-    """The viewer's open connections."""
-
     def __init__(self) -> None:
         self._pictures: dict[web.WebSocketResponse, asyncio.Event] = {}
         self._feeds: dict[web.WebSocketResponse, asyncio.Event] = {}
 
     @property
     def viewers(self) -> int:
-        """How many browsers show the screen at the moment."""
         return len(self._pictures)
 
     def changed(self) -> None:
@@ -47,23 +44,14 @@ class ViewerHub:
             event.set()
 
     def picture(self, websocket: web.WebSocketResponse) -> contextlib.AbstractContextManager[asyncio.Event]:
-        """Count a connection to the screen while it lasts.
-
-        Raises:
-            TooManyViewers: there are MAX_VIEWERS already.
-        """
+        """Count a connection to the screen while it lasts."""
         return _place(self._pictures, websocket)
 
     def feed(self, websocket: web.WebSocketResponse) -> contextlib.AbstractContextManager[asyncio.Event]:
-        """Count a state feed while it lasts; the event is set at each change.
-
-        Raises:
-            TooManyViewers: there are MAX_VIEWERS already.
-        """
+        """Count a state feed while it lasts; the event is set at each change."""
         return _place(self._feeds, websocket)
 
     async def close(self) -> None:
-        """Close every connection, with a reason that the page shows."""
         websockets = (*self._pictures, *self._feeds)
         await asyncio.gather(*(close(w, WSCloseCode.GOING_AWAY, "the remote is shutting down") for w in websockets))
 
@@ -82,7 +70,6 @@ def _place(
 
 
 async def close(websocket: web.WebSocketResponse, code: int, reason: str) -> None:
-    """Close with a readable reason, cut to what the protocol carries."""
     message = reason.encode()[:MAX_REASON_BYTES].decode(errors="ignore").encode()
     # Not drained: that would wait for a browser that has stopped reading.
     await websocket.close(code=code, message=message, drain=False)

@@ -70,24 +70,14 @@ class Doorkeeper(Protocol):
     """Checks passwords and counts connections, as ``daemon.door.Door`` does."""
 
     async def require(self, request: web.Request, right: Right) -> Token:
-        """Return who sends a request, later for who has guessed wrong.
-
-        Raises:
-            Denied: nobody we know, or he hasn't any of these rights now.
-        """
+        """Return who sends a request, later for who has guessed wrong."""
         ...
 
-    def may_control(self, who: Token) -> bool:
-        """Return whether the holder of a token may press keys and use the pointer."""
-        ...
+    def may_control(self, who: Token) -> bool: ...
 
-    def note(self, action: str, who: Token, request: web.Request) -> None:
-        """Note an action in the audit log."""
-        ...
+    def note(self, action: str, who: Token, request: web.Request) -> None: ...
 
-    def admit(self, request: web.Request, who: Token) -> bool:
-        """Count a request's connection as one that may stay; return False if it may not."""
-        ...
+    def admit(self, request: web.Request, who: Token) -> bool: ...
 
 
 def page_app(routes: Iterable[web.AbstractRouteDef]) -> web.Application:

@@ -43,7 +43,6 @@ def write_private_file(path: Path, content: bytes) -> None:
 
 
 def write_cookie(path: Path) -> None:
-    """Write a new random cookie. It names this host and no display, so it fits whichever number the server takes."""
     fields = (socket.gethostname().encode(), b"", COOKIE_PROTOCOL, secrets.token_bytes(COOKIE_BYTES))
     content = struct.pack(">H", xauth.FamilyLocal)
     content += b"".join(struct.pack(">H", len(field)) + field for field in fields)
@@ -56,9 +55,6 @@ def open_display(name: str | None = None, xauthority: Path | None = None) -> dis
     """Connect to the X server at ``name``, by default that of ``DISPLAY`` with the cookies of ``XAUTHORITY``.
 
     It blocks for as long as that server is frozen.
-
-    Raises:
-        DisplayLost: there is none, or it refuses the cookie.
     """
     with _opening, _environment_variable("XAUTHORITY", xauthority):
         # Two kinds of server number their extensions differently: each connection gets tables of its own.
@@ -124,7 +120,6 @@ def closing_on_error(connection: display.Display) -> Generator[None]:
 
 
 def hang_up(connection: display.Display) -> None:
-    """Close the connection. May be called repeatedly, and when the server is gone, unlike python-xlib's own close."""
     connection.display.socket.close()
 
 

@@ -28,9 +28,6 @@ def framebuffer(path: Path) -> NDArray[np.uint8]:
     """Return the pixels of a screen as they are at any time, read-only: blue, green, red and an unused byte each.
 
     Shape (height, width, 4). They include the cursor where the server draws one, and stay when the server goes.
-
-    Raises:
-        NoFramebuffer: this server has none, or others than those.
     """
     try:
         with path.open("rb") as file:

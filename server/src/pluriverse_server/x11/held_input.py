@@ -57,7 +57,6 @@ class HeldInput:
     """Asks for what is held, and lets go of it on whichever device it is. Requests go out with the next ones."""
 
     def __init__(self, connection: Display) -> None:
-        """Take note of the devices; raise DisplayLost if the server lacks XInput."""
         self._connection = cast("Any", connection)
         display = self._connection.display
         found = connection.query_extension(xinput.extname)
@@ -75,7 +74,6 @@ class HeldInput:
         self._root: int = connection.screen().root.id
 
     def ask(self) -> tuple[Any, Any]:
-        """Ask for it; ``place_of`` and ``release`` have the answer."""
         display = self._connection.display
         pointer = _QueryPointer(display, True, opcode=self._opcode, window=self._root, device=self._master)
         return pointer, request.QueryKeymap(display, True)

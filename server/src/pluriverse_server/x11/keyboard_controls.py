@@ -69,7 +69,6 @@ class KeyboardControls:
         return asked.switches, asked.repeat_delay, asked.repeat_interval, asked.repeating
 
     def set(self, values: tuple[int, int, int, bytes]) -> None:
-        """Bring back what ``values_of`` has returned."""
         switches, delay, interval, repeating = values
         _SetControls(
             display=self._display,

@@ -93,8 +93,6 @@ class _LatchLockState(rq.Request):
 
 
 class Locks(NamedTuple):
-    """The modifiers that are locked, and the layout."""
-
     modifiers: int = 0
     group: int = 0
 
@@ -106,7 +104,6 @@ class KeyboardLocks:
     """
 
     def __init__(self, connection: Display) -> None:
-        """Agree on the extension; raise DisplayLost if the server lacks it."""
         found = connection.query_extension(EXTENSION)
         if found is None:
             raise DisplayLost(f"the X server lacks the extension {EXTENSION}")
@@ -126,7 +123,6 @@ class KeyboardLocks:
         )
 
     def ask(self) -> Any:
-        """Ask for what is locked and latched; ``locks_of`` has the answer."""
         return _GetState(self._display, True, opcode=self.opcode, device=CORE_KEYBOARD)
 
     @staticmethod
@@ -154,7 +150,6 @@ class ModifierLock:
     """Locks a modifier that nothing depends on, and lets it go. Toolkits take clicks with others for separate ones."""
 
     def __init__(self, connection: Display) -> None:
-        """Agree on the extension; raise DisplayLost if the server lacks it."""
         self._connection = connection
         self._opcode = KeyboardLocks(connection).opcode
         self._locked = False

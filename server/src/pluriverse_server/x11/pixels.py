@@ -52,11 +52,7 @@ class NotShared(Exception):
 
 
 def require_bgrx(connection: Display) -> None:
-    """Make sure that the screen has pixels as this module reads and writes them.
-
-    Raises:
-        DisplayLost: it hasn't.
-    """
+    """Make sure that the screen has pixels as this module reads and writes them."""
     screen = connection.screen()
     visuals = (visual for depth in screen.allowed_depths for visual in depth.visuals)
     visual = next(visual for visual in visuals if visual.visual_id == screen.root_visual)
@@ -72,11 +68,6 @@ class Pixels:
     """Memory for ``size`` pixels, each blue, green, red and an unused byte. ``close`` gives it back."""
 
     def __init__(self, connection: Display, size: int, *, shared: bool = True) -> None:
-        """``shared``: whether to share the memory with the server; else images pass through the socket.
-
-        Raises:
-            NotShared: the system or the server won't share it.
-        """
         self._connection = connection
         self._segment = 0
         array = ctypes.c_ubyte * (size * PIXEL_BYTES)
@@ -91,11 +82,9 @@ class Pixels:
 
     @property
     def shared(self) -> bool:
-        """Whether the X server reads and writes this memory itself."""
         return self._segment != 0
 
     def close(self) -> None:
-        """Give the memory back, once no array wraps it any more. May be called repeatedly."""
         self.memory = memoryview(b"")
         if self._segment:
             # The server keeps its own mapping until it gets to this, so what was put before is still drawn.
@@ -126,11 +115,7 @@ class Pixels:
         return requests
 
     def get(self, drawable: int, x: int, y: int, width: int, height: int) -> memoryview:
-        """Return the pixels of a rectangle as they are now; valid until the next call.
-
-        Raises:
-            Xlib.error.XError: it isn't all within the drawable.
-        """
+        """Return the pixels of a rectangle as they are now; valid until the next call."""
         rectangle = (x, y, width, height, ALL_PLANES)
         if self._segment:
             packed = _GET.pack(self._opcode, 4, 8, drawable, *rectangle, X.ZPixmap, self._segment, 0)
@@ -145,11 +130,7 @@ class Pixels:
         _Request(self._connection.display, on_error, request)
 
     def _attach(self, size: int) -> int:
-        """Return the address of a new segment that the server has as well.
-
-        Raises:
-            NotShared: the system or the server won't share it.
-        """
+        """Return the address of a new segment that the server has as well."""
         extension = self._connection.query_extension("MIT-SHM")
         if extension is None:
             raise NotShared("the X server lacks MIT-SHM")

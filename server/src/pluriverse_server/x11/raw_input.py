@@ -21,11 +21,7 @@ RAW_EVENT: Final = Struct("=HIIHHI4x")
 
 
 def select_raw_events(connection: Display, mask: int) -> int:
-    """Ask for the raw events of all devices; returns the ``extension`` of such a generic event.
-
-    Raises:
-        DisplayLost: the X server lacks XInput 2.2.
-    """
+    """Ask for the raw events of all devices; returns the ``extension`` of such a generic event."""
     name = connection.get_display_name()
     server = cast("Any", connection)
     if not server.has_extension(xinput.extname):

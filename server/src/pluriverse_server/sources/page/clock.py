@@ -27,7 +27,6 @@ class ClockScript:
         return f"({self._code.strip().rstrip(';')})({json.dumps(options)});"
 
     def begin(self, seed: int) -> str:
-        """Return the script that begins an episode in the current page. Its value is a promise."""
         return f"{self._engine}.begin({json.dumps(_words(seed))})"
 
     def advance(self, frames: int, check: str) -> str:

@@ -42,7 +42,6 @@ CALL_TIMEOUT_S: Final = 5.0
 LOOK_S: Final = 0.25
 BUSY: Final = 5
 
-# What ends each message, both ways.
 END: Final = b"\0"
 
 # An answer to a call, in as many bytes from its beginning as it takes.
@@ -74,8 +73,6 @@ class _Call:
 
 
 class DevTools:
-    """A connection to a browser with all of its sessions. Made by ``connect``, ended by ``close``."""
-
     def __init__(
         self, stream: asyncio.StreamReader, writer: asyncio.StreamWriter, cpu_wait_s: Callable[[], float]
     ) -> None:
@@ -98,7 +95,6 @@ class DevTools:
         return cls(*await asyncio.open_unix_connection(sock=end, limit=MAX_MESSAGE_BYTES), cpu_wait_s)
 
     async def close(self) -> None:
-        """Disconnect; pending calls fail."""
         self._end("the connection was closed")
         self._reader.cancel()
         (ended,) = await asyncio.gather(self._reader, return_exceptions=True)

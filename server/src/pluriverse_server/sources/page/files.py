@@ -45,8 +45,6 @@ _HEADERS: Final = {"Cache-Control": "no-cache", "X-Content-Type-Options": "nosni
 
 
 class _FileResponse(web.FileResponse):
-    """Sends a file within ``sending``."""
-
     def __init__(
         self, path: Path, headers: Mapping[str, str], sending: Callable[[], contextlib.AbstractContextManager[None]]
     ) -> None:
@@ -71,17 +69,14 @@ class Files:
 
     @property
     def port(self) -> int:
-        """The port on 127.0.0.1."""
         assert self._runner is not None
         return self._runner.addresses[0][1]
 
     @property
     def busy(self) -> bool:
-        """Whether a file is being looked for or sent."""
         return self._answering > 0
 
     async def start(self) -> None:
-        """Start; raise StartError if there is no such folder, or no free port."""
         if not self._folder.is_dir():
             raise StartError(
                 f"page.files: there is no folder {self._folder}; fill it as the runtime's own notes say, or mount yours"
@@ -98,7 +93,6 @@ class Files:
         self._runner = runner
 
     async def stop(self) -> None:
-        """Stop."""
         runner, self._runner = self._runner, None
         if runner is not None:
             await runner.cleanup()

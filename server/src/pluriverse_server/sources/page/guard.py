@@ -33,8 +33,6 @@ def may_navigate(url: str, origins: Collection[str], *, top: bool) -> bool:
 
 
 class Guard:
-    """Guards one page. ``dialog_open``: an allowed dialog waits for an answer."""
-
     def __init__(
         self, devtools: DevTools, session_id: str, origins: Collection[str], allow: Collection[Permission]
     ) -> None:
@@ -46,7 +44,6 @@ class Guard:
         self._refused = 0
 
     async def start(self, target_id: str) -> None:
-        """Start to guard the page; raise DevToolsError if it is gone."""
         self._target_id = target_id
         self._devtools.listen(
             self._session_id,
@@ -88,8 +85,6 @@ class Guard:
 
 
 class Windows:
-    """All windows of one browser."""
-
     def __init__(self, devtools: DevTools, *, popups: bool, on_gone: Callable[[str, str], None]) -> None:
         """``on_gone`` gets the id of a target that crashed or was closed, and the reason."""
         self.devtools = devtools

@@ -50,11 +50,6 @@ class PageMessage:
 
 
 def read(payload: str, rewards: int) -> PageMessage:
-    """Parse the watcher's message ``payload``, which is JSON; there are ``rewards`` rewards.
-
-    Raises:
-        BadValue: a value is impossible, or the message isn't the watcher's.
-    """
     try:
         said = parse_object(payload, max_depth=MAX_REPORT_DEPTH)
     except ValueError as error:

@@ -44,8 +44,6 @@ class PageError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """The settings of a runtime's pages. ``width`` and ``height`` are the screen's, in pixels."""
-
     width: int
     height: int
     origins: frozenset[str]
@@ -133,12 +131,6 @@ class Page:
         self._windows.dispose(self._context_id)
 
     async def navigate(self, address: str, episode: Mapping[str, Any]) -> None:
-        """Go to ``address``, where ``episode`` begins once the document is loaded.
-
-        Raises:
-            DevToolsError: the browser fails.
-            PageError: there is nothing at that address.
-        """
         if self.address is not None:
             await self._evaluate(self._outline.watcher.leave, BEGIN_TIMEOUT_S)
             await self._go("about:blank")
@@ -177,45 +169,29 @@ class Page:
 
     @property
     def stepped(self) -> bool:
-        """Whether its time passes by ``advance`` alone."""
         return self._clock is not None
 
     async def advance(self, frames: int, timeout_s: float) -> Passed:
         """Let up to so many frames pass, until one in which the page did something; if it did nothing, ``check`` it.
 
         None pass while a document is on its way.
-
-        Raises:
-            DevToolsError: the page hangs, or is gone.
         """
         assert self._clock is not None
         passed = await self.ask(self._clock.advance(frames, self._outline.watcher.check), timeout_s)
         return Passed(0, busy=True, menu=False) if passed is None else Passed(*passed)
 
     async def paint(self, timeout_s: float) -> bool:
-        """Return once input that has come is dealt with: whether a menu of the browser's is open.
-
-        Raises:
-            DevToolsError: the page hangs, or is gone.
-        """
+        """Return once input that has come is dealt with: whether a menu of the browser's is open."""
         assert self._clock is not None
         return bool(await self.ask(self._clock.paint, timeout_s))
 
     async def asked(self, timeout_s: float) -> Mapping[str, int]:
-        """Return how often the document has asked for the time and for random numbers, by what it asked.
-
-        Raises:
-            DevToolsError: the page hangs, or is gone.
-        """
+        """Return how often the document has asked for the time and for random numbers, by what it asked."""
         assert self._clock is not None
         return await self.ask(self._clock.asked, timeout_s) or {}
 
     async def ask(self, expression: str, timeout_s: float) -> Any:
-        """Return the value of an expression in the page, awaited if it is a promise; None if the document was left.
-
-        Raises:
-            DevToolsError: the page hangs, or is gone.
-        """
+        """Return the value of an expression in the page, awaited if it is a promise; None if the document was left."""
         script = {"expression": expression, "awaitPromise": True, "returnByValue": True}
         try:
             answer = await self._devtools.call("Runtime.evaluate", script, self._session_id, timeout_s)
@@ -226,11 +202,6 @@ class Page:
         return answer["result"].get("value")
 
     async def tree(self, picture: Box) -> Tree:
-        """Return what is to be seen of the page within ``picture``: x, y, width and height on the screen.
-
-        Raises:
-            NoTree: the page is covered, doesn't answer, or is too large.
-        """
         if self.guard.dialog_open:
             raise NoTree("a dialog of the browser's waits for an answer, and is not part of the page")
         try:
@@ -257,12 +228,7 @@ class Page:
         return answer["result"].get("value")
 
     async def require_javascript(self) -> None:
-        """Compile the manifest's expressions.
-
-        Raises:
-            DevToolsError: the browser doesn't answer.
-            ManifestError: one isn't JavaScript; names its key.
-        """
+        """Compile the manifest's expressions."""
         for key, function in self._outline.watcher.functions.items():
             script = {"expression": function, "sourceURL": key, "persistScript": False}
             if details := (await self._call("Runtime.compileScript", script)).get("exceptionDetails"):

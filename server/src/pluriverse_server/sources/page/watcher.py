@@ -21,7 +21,6 @@ STALLED_MS: Final = 300
 # A visible page gets its next frame within a twentieth of this.
 NO_FRAME_MS: Final = 250
 
-# The optional expressions.
 _KEYS: Final = ("begin", "ready", "done", "truncated", "text", "observation", "picture")
 
 
@@ -69,17 +68,14 @@ class Watcher:
         return f"({self._code.strip().rstrip(';')})({{ ...{json.dumps(options)}, expressions: {written} }});"
 
     def begin(self, episode: Mapping[str, Any]) -> str:
-        """Return the script that begins an episode in the current page."""
         return f"{self._engine}.begin({json.dumps(episode)})"
 
     @property
     def leave(self) -> str:
-        """The script that prepares a page to be left."""
         return f"globalThis.{self._engine}?.leave()"
 
     @property
     def check(self) -> str:
-        """The script that a live page answers, with or without a watcher."""
         return f"globalThis.{self._engine}?.check()"
 
 

@@ -61,7 +61,6 @@ class AccessibilityReader(ProgramReader):
         self._look_at = 0.0
 
     def look(self) -> Value:
-        """Return the widget's value; None if there is no such widget, or the program doesn't answer."""
         try:
             if self._bus is None:
                 self._bus = open_bus(self._environment)
@@ -75,7 +74,6 @@ class AccessibilityReader(ProgramReader):
             raise SourceError(f"the program's widgets can't be read: {error}; was the bus ended?") from error
 
     def close(self) -> None:
-        """Disconnect from the bus."""
         if self._bus is not None:
             self._bus.close()
             self._looks.leave()
@@ -171,12 +169,10 @@ class _Looks:
                 look.readers -= 1
 
     def enter(self) -> None:
-        """Count a reader more."""
         with self._lock:
             self._readers += 1
 
     def leave(self) -> None:
-        """Count a reader less, and disconnect with the last."""
         with self._lock:
             self._readers -= 1
             if not self._readers:
@@ -204,12 +200,6 @@ class _Looks:
 
 
 def open_bus(environment: Mapping[str, str]) -> Bus:
-    """Connect to the bus with the widgets of the program that has this environment.
-
-    Raises:
-        SourceError: the program has no such bus.
-        BusLost, TimeoutError: the bus has ended, or doesn't answer.
-    """
     if address := environment.get("AT_SPI_BUS_ADDRESS"):
         return Bus(address)
     session = environment.get("DBUS_SESSION_BUS_ADDRESS")
@@ -225,22 +215,18 @@ def open_bus(environment: Mapping[str, str]) -> Bus:
 
 
 def newer_role(role: str) -> str:
-    """Return the present name of a role, by either of its names."""
     return RENAMED.get(role, role)
 
 
 def name_of(bus: Bus, widget: BusObject) -> str:
-    """Return a widget's name, empty where the program doesn't say; raises as ``Bus.ask`` does."""
     return bus.get(widget, _NAME) or ""
 
 
 def has_text(bus: Bus, widget: BusObject) -> bool:
-    """Return whether a widget has a text beside its name; raises as ``Bus.ask`` does."""
     return "org.a11y.atspi.Text" in (bus.ask(widget, _GET_INTERFACES, "as") or ())
 
 
 def text_of(bus: Bus, widget: BusObject) -> str | None:
-    """Return the beginning of a widget's text; raises as ``Bus.ask`` does."""
     return bus.ask(widget, _GET_TEXT, "s", 0, MAX_TEXT_CHARS, signature="ii")
 
 

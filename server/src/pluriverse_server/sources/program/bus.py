@@ -55,8 +55,6 @@ class BusLost(Exception):
 
 @dataclass(frozen=True, slots=True)
 class BusObject:
-    """An object on the bus: its owner's name, and its path."""
-
     owner: str
     path: str
 
@@ -78,10 +76,6 @@ class Bus:
         """Call ``method`` (with its interface) of an object and return its one value, of D-Bus type ``answer``.
 
         None if the answer has another type, or is an error: most often the object or its program is gone.
-
-        Raises:
-            TimeoutError: there was no answer.
-            BusLost: the bus has ended.
         """
         interface, _, name = method.rpartition(".")
         return self._reply(lambda: new_method_call(_address(place, interface), name, signature, arguments), answer)
@@ -105,7 +99,6 @@ class Bus:
         return self._send(question).header.message_type is MessageType.method_return
 
     def close(self) -> None:
-        """Disconnect."""
         self._connection.close()
 
     def _reply(self, make: Callable[[], Message], answer: str) -> Any:
@@ -137,11 +130,6 @@ class AccessibilityBus:
 
     @classmethod
     async def start(cls, folder: Path, env: Mapping[str, str]) -> AccessibilityBus:
-        """Start the bus with its socket in ``folder``; ``env`` is the program's, and that of the bus' services.
-
-        Raises:
-            StartError: D-Bus or AT-SPI isn't installed, or the bus didn't start in time.
-        """
         # quote() leaves what an address may hold unescaped, and the tilde, which it may not.
         address = f"unix:path={quote(str(folder / 'bus'), safe='/').replace('~', '%7e')}"
         configuration = folder / "bus.conf"
@@ -180,7 +168,6 @@ class AccessibilityBus:
         return bus
 
     async def stop(self) -> None:
-        """End the bus and its services. May be called again."""
         await self.child.stop()
         # Its services, in its process group, are this process' children now if it adopts orphans.
         await asyncio.to_thread(_reap, self.child.pid)
@@ -198,7 +185,6 @@ def _reap(group: int) -> None:
 
 
 async def _until_readable(descriptor: int) -> None:
-    """Return once the bus has printed its address, or has ended."""
     loop = asyncio.get_running_loop()
     readable = asyncio.Event()
     loop.add_reader(descriptor, readable.set)

@@ -37,7 +37,6 @@ class FileReader(ProgramReader):
         self._value: Value = None
 
     def look(self) -> Value:
-        """Return the value, or None without the file or the key; raise SourceError if the file can't be used."""
         try:
             self._update(time.time())
         except (FileNotFoundError, NotADirectoryError):

@@ -51,11 +51,7 @@ class LogReader(ProgramReader):
         self._value: Value = None if self._matcher.has_value else 0
 
     def look(self) -> Value:
-        """Return the last match's value, or the number of matches; ``events`` are the matches of this read.
-
-        Raises:
-            SourceError: the file can't be read, the program is too fast, or the pattern too slow.
-        """
+        """Return the last match's value, or the number of matches; ``events`` are the matches of this read."""
         started = time.monotonic()
         if not self._waiting:
             data = self._bytes.read()
@@ -70,7 +66,6 @@ class LogReader(ProgramReader):
         return self._value
 
     def close(self) -> None:
-        """Close the file."""
         self._bytes.close()
 
     def _match(self, line: bytes) -> bool:

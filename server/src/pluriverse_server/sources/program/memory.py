@@ -54,16 +54,10 @@ class MemoryReader(ProgramReader):
         self._look_at = 0.0
 
     def look(self) -> Value:
-        """Return the value; None if there is no such process, module, pattern or address.
-
-        Raises:
-            SourceError: the system doesn't let this process read the program's memory.
-        """
         now = time.monotonic()
         return self._read(now) if self._attached(now) else None
 
     def close(self) -> None:
-        """Close the program's memory."""
         if self._process is not None:
             os.close(self._process.memory)
             self._process = None
@@ -196,7 +190,6 @@ class _Process:
 
 
 def _child(program: int, name: str) -> int | None:
-    """Return the first descendant of the program that is called ``name``."""
     try:
         children = psutil.Process(program).children(recursive=True)
     except psutil.Error:

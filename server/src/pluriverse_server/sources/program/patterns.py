@@ -34,7 +34,6 @@ class Matcher:
         self.has_value = "value" in self._pattern.groupindex
 
     def search(self, text: str) -> regex.Match[str] | None:
-        """Return the first match; raise SourceError if matching takes too long."""
         try:
             # Keep the interpreter's lock: releasing it for each of a thousand lines would cost far more.
             return self._pattern.search(text, timeout=MATCH_TIMEOUT_S, concurrent=False)
@@ -45,11 +44,7 @@ class Matcher:
             ) from None
 
     def value(self, text: str) -> Value:
-        """Return the value of the group, or None without a match; for a pattern without group, whether it matches.
-
-        Raises:
-            SourceError: matching takes too long.
-        """
+        """Return the value of the group, or None without a match; for a pattern without group, whether it matches."""
         match = self.search(text)
         if not self.has_value:
             return match is not None
@@ -57,6 +52,5 @@ class Matcher:
 
 
 def value_of(match: regex.Match[str]) -> Value:
-    """Return the value of the group ``value``; None if it isn't part of the match."""
     found = match["value"]
     return number_or_text(found) if found is not None else None

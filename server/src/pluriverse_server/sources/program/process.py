@@ -30,7 +30,6 @@ class ExitReader(ProgramReader):
         self._target = target
 
     def look(self) -> Value:
-        """Return the exit code."""
         return self._target.exit_code()
 
 
@@ -43,11 +42,7 @@ class TitleReader(ProgramReader):
         self._display: display.Display | None = None
 
     def look(self) -> Value:
-        """Return the title's value; None, or False for a pattern without group, if no window has a matching title.
-
-        Raises:
-            SourceError: there is no X server.
-        """
+        """Return the title's value; None, or False for a pattern without group, if no window has a matching title."""
         try:
             return self._look()
         except (DisplayLost, *CONNECTION_ERRORS) as problem:
@@ -57,7 +52,6 @@ class TitleReader(ProgramReader):
             ) from problem
 
     def close(self) -> None:
-        """Disconnect from the X server."""
         if self._display is not None:
             hang_up(self._display)
             self._display = None

@@ -28,7 +28,6 @@ class ProgramReader(ABC):
     behind = False
 
     def read(self) -> Sample:
-        """Return what is there now; raise SourceError if the source can't be read, now or later."""
         at, started = time.time(), time.monotonic()
         value = self.look()
         return Sample(value, at, events=self.events, lag_s=time.monotonic() - started, behind=self.behind)
@@ -64,7 +63,6 @@ class ProgramOutput:
         return self._dropped + len(self._kept)
 
     def read(self, start: int, size: int) -> bytes:
-        """Return at most ``size`` bytes from offset ``start``; raise SourceError if they were dropped."""
         with self._lock:
             if start < self._dropped:
                 raise SourceError(

@@ -75,11 +75,7 @@ _EVERYWHERE: Final[Rectangle] = (-math.inf, -math.inf, math.inf, math.inf)
 
 
 def read_tree(environment: Mapping[str, str]) -> list[Found]:
-    """Return what is shown by all programs on the bus that ``environment`` names, depth first. Blocking.
-
-    Raises:
-        NoTree: there is no bus, or a program doesn't answer.
-    """
+    """Return what is shown by all programs on the bus that ``environment`` names, depth first. Blocking."""
     try:
         with contextlib.closing(open_bus(environment)) as bus:
             return _read(bus, time.monotonic() + TREE_S / 2)

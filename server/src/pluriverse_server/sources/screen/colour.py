@@ -31,26 +31,19 @@ def distances(pixels: Pixels, colours: Sequence[str]) -> NDArray[np.uint8]:
 
 
 class ColourReader:
-    """Reads the share of a region's pixels that have one of some colours."""
-
     def __init__(self, colours: Sequence[str], tolerance: int) -> None:
         """``colours`` are ``#rrggbb``; ``tolerance``: by how much each channel may differ."""
         self._colours, self._tolerance = colours, tolerance
 
     def read(self, pixels: Pixels) -> tuple[Value, float]:
-        """Return the share, 0 to 1, and 1.0."""
         return float(self.mask(pixels).mean()), 1.0
 
     def mask(self, pixels: Pixels) -> NDArray[np.bool_]:
-        """Return which pixels have one of the colours: shape (height, width)."""
         return distances(pixels, self._colours).min(axis=0) <= self._tolerance
 
 
 class PixelReader:
-    """Reads which of some named colours a point has."""
-
     def __init__(self, colours: Mapping[str, str], tolerance: int) -> None:
-        """``tolerance``: by how much each channel may differ."""
         self._names, self._colours, self._tolerance = list(colours), list(colours.values()), tolerance
 
     def read(self, pixels: Pixels) -> tuple[Value, float]:

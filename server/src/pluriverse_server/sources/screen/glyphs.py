@@ -86,7 +86,6 @@ class Ink:
         return self.kind != "contrast"
 
     def as_json(self) -> dict[str, Any]:
-        """Return it as a glyph file has it."""
         return {"kind": self.kind, "full": self.full, "none": self.none, "colour": list(self.colour)}
 
     @cached_property
@@ -112,14 +111,12 @@ def cubes_of(pixels: Pixels) -> NDArray[np.intp]:
 
 
 def ground_of(pixels: Pixels) -> Colour:
-    """Return the commonest colour (red, green, blue)."""
     cubes = cubes_of(pixels)
     blue, green, red = np.median(pixels[cubes == np.bincount(cubes.reshape(-1)).argmax()][:, :3], axis=0).tolist()
     return int(red), int(green), int(blue)
 
 
 def ink_of(table: dict[str, Any]) -> Ink:
-    """Return the ink of a glyph file; raise KeyError, TypeError or ValueError if it isn't one."""
     kind, colour = table["kind"], tuple(int(channel) for channel in table["colour"])
     if kind not in get_args(Kind):
         raise ValueError(f"unknown kind of ink {kind!r}")
@@ -127,7 +124,6 @@ def ink_of(table: dict[str, Any]) -> Ink:
 
 
 def _away(pixels: Pixels, colour: Colour) -> NDArray[np.uint8]:
-    """Return the largest distance of any channel."""
     away = _distance(pixels[..., 0], colour[2])
     np.maximum(away, _distance(pixels[..., 1], colour[1]), out=away)
     return np.maximum(away, _distance(pixels[..., 2], colour[0]), out=away)
@@ -172,16 +168,13 @@ class Glyphs:
 
     @property
     def height(self) -> int:
-        """The height of every glyph, in pixels."""
         return self.pictures[0].shape[0]
 
     @property
     def widest(self) -> int:
-        """The width of the widest glyph, in pixels."""
         return max(picture.shape[1] for picture in self.pictures)
 
     def save(self, path: Path) -> None:
-        """Write the glyph file, and make its folder."""
         width, height = self.widest, self.height
         strip = np.zeros((height, width * len(self.pictures)), np.uint8)
         for index, picture in enumerate(self.pictures):

@@ -26,7 +26,6 @@ from pluriverse_server.x11.connection import (
 # no source are grabbed along, and then all regions are of one moment.
 PIXELS_A_REQUEST: Final = 65_536
 
-# A peer's process, user and group.
 _CREDENTIALS: Final = struct.Struct("=iII")
 
 
@@ -61,10 +60,6 @@ class Grabber:
         """``regions`` are x, y, width and height; ``names`` of their sources, for errors.
 
         The connection's cookie is in ``xauthority``, by default in the file of ``XAUTHORITY``.
-
-        Raises:
-            ScreenLost: no server answers at ``display``.
-            SourceError: a region isn't on its screen.
         """
         self._name = display
         self._regions = [(x, y, width, height) for x, y, width, height in regions]
@@ -82,11 +77,7 @@ class Grabber:
             raise ScreenLost(f"no X server can be grabbed from at {display!r}: {error}") from error
 
     def grab(self) -> list[Pixels]:
-        """Return the regions' current pixels, in their order; the caller may keep the arrays, which may be read-only.
-
-        Raises:
-            ScreenLost: the server is gone.
-        """
+        """Return the regions' current pixels, in their order; the caller may keep the arrays, some read-only."""
         if self._box is None:
             return [self.grab_within(region) for region in self._regions]
         box = self.grab_within(self._box)
@@ -109,11 +100,9 @@ class Grabber:
         return _CREDENTIALS.unpack(peer)[0]
 
     def abort(self) -> None:
-        """Cut the connection: what is blocked in it, on another thread, raises ScreenLost."""
         abort(self._connection)
 
     def close(self) -> None:
-        """Close the connection. May be called repeatedly."""
         hang_up(self._connection)
 
     def _make_pixels(self) -> pixels.Pixels:

@@ -17,11 +17,7 @@ MAX_PIXELS: Final = 4096 * 2160
 
 
 def open_png(path: Path, name: str, remedy: str) -> Image.Image:
-    """Open and unpack a PNG. ``name`` is the source's, ``remedy`` says how to make such a file; both for the error.
-
-    Raises:
-        SourceError: it is missing, not a PNG, damaged or too large.
-    """
+    """Open and unpack a PNG. ``name`` is the source's, ``remedy`` says how to make such a file; both for the error."""
     try:
         size = path.stat().st_size
         if size > MAX_FILE_BYTES:

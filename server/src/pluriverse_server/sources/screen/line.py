@@ -22,7 +22,6 @@ OFFSETS: Final = np.arange(-2, 2)
 # The worst mismatch of a possible glyph. Halves of digits have 0.33.
 MAX_MISMATCH: Final = 0.4
 
-# Another glyph is a rival if it begins within so many columns of the one that was read.
 NEAR: Final = 1
 
 # A glyph that fits this much worse than another at the same place can't be read with confidence anyway.
@@ -35,7 +34,6 @@ MISMATCH_RANGE: Final = 0.4
 STRAY_RANGE: Final = 0.25
 SURE_MARGIN: Final = 0.85
 
-# The confidence that sources ask for by default.
 CLEAR: Final = 0.8
 
 # Characters that differ in less than this share of their ink can't be told apart.
@@ -88,8 +86,6 @@ class _Found(NamedTuple):
 
 
 class Line:
-    """Reads lines in one set of glyphs."""
-
     def __init__(self, glyphs: Glyphs) -> None:
         self.glyphs = glyphs
         count, height, widest = len(glyphs.pictures), glyphs.height, glyphs.widest
@@ -110,7 +106,6 @@ class Line:
         self._rivalry = np.maximum(self._rivalries(), MIN_RIVALRY * self._energy[:, None])
 
     def read(self, pixels: Pixels) -> Spelling:
-        """Return the line's text."""
         picture = self._picture(self._rows(pixels))
         if not picture.starts:
             return Spelling("", 1.0)
@@ -154,7 +149,6 @@ class Line:
         return _Picture(ink.reshape(-1), starts.tolist(), inked, _left_of(column), _left_of(strong))
 
     def _tables(self, picture: _Picture, starts: list[int]) -> _Tables:
-        """Compare all glyphs with the ink at these beginnings."""
         at = np.array(starts)[:, None] + OFFSETS
         common = self._windows(picture)[at.reshape(-1)] @ self._templates
         place = at.reshape(-1)[:, None]
@@ -165,7 +159,6 @@ class Line:
         return _Tables(at, cost.reshape(shape), (cost / both).reshape(shape))
 
     def _windows(self, picture: _Picture) -> NDArray[np.float32]:
-        """Return what is seen from each column on, as wide as the widest glyph."""
         step, height = picture.flat.itemsize, self.glyphs.height
         places = len(picture.inked) - self.glyphs.widest
         return np.ndarray((places, self._room), np.float32, picture.flat, 0, (height * step, step))

@@ -17,7 +17,6 @@ SEPARATORS: Final = " ,'_"
 _GROUPED: Final = re.compile(rf"[+-]?\d{{1,3}}(?:([{SEPARATORS}])\d{{3}})(?:\1\d{{3}})*(?:\.\d+)?")
 _PLAIN: Final = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)")
 
-# The parts of a line as it is written. Spaces may have any width, even none.
 _PART: Final = re.compile(r"(\{\}|\*| )")
 _PARTS: Final = {PLAIN: "(?P<number>.*)", ANYTHING: ".*?", " ": " *"}
 
@@ -33,7 +32,6 @@ class TextReader:
         self._spaced = glyphs.spaced
 
     def read(self, pixels: Pixels) -> tuple[Value, float]:
-        """Return the text, and the confidence in its least certain glyph."""
         spelling = self._line.read(pixels)
         if " " in spelling.text and not self._spaced:
             return None, 0.0
@@ -49,7 +47,6 @@ class NumberReader:
         self._line = re.compile("".join(_PARTS.get(part, re.escape(part)) for part in _PART.split(written)))
 
     def read(self, pixels: Pixels) -> tuple[Value, float]:
-        """Return the number, and the confidence in its least certain glyph."""
         text, confidence = self._text.read(pixels)
         if not isinstance(text, str):
             return None, confidence

@@ -67,11 +67,7 @@ class PythonReader:
 
 
 def compiled(path: Path, name: str) -> CodeType:
-    """Return the code of a reader's file for source ``name``, without running it.
-
-    Raises:
-        SourceError: it can't be read, isn't Python, or has no such function.
-    """
+    """Return the code of a reader's file for source ``name``, without running it."""
     try:
         tree = ast.parse(path.read_bytes(), str(path))
         code = compile(tree, str(path), "exec")

@@ -31,17 +31,13 @@ NUMBER_CHARACTERS: Final = "0123456789.,:+-"
 
 
 class TesseractReader:
-    """Reads a line as a text or, if ``number``, as a number; takes some milliseconds."""
-
     def __init__(self, name: str, *, number: bool) -> None:
-        """Raise SourceError, with the source's ``name``, if tesserocr or its English data isn't installed."""
         self._number = number
         self._api = _started(name)
         if number:
             self._api.SetVariable("tessedit_char_whitelist", NUMBER_CHARACTERS)
 
     def read(self, pixels: Pixels) -> tuple[Value, float]:
-        """Return the value, None without text or number, and the confidence in the least certain word."""
         grey = pixels[..., :3].max(axis=2)
         if int(grey.max()) - int(grey.min()) < 16:
             return None, 1.0
