@@ -14,6 +14,8 @@ from pluriverse_server.manifest.sources import (
     BarSource,
     ChangeSource,
     ColourSource,
+    CountSource,
+    DialSource,
     FileSource,
     LogSource,
     MemorySource,
@@ -32,7 +34,7 @@ FILE = {"from": "file", "file": "scores", "format": "json", "key": "a"}
 MEMORY = {"from": "memory", "type": "i32"}
 PATTERN = "0a 0B ?? ff"
 
-BAR = {**SCREEN, "read": "bar", "colour": "#ff0000"}
+DIAL = {**SCREEN, "read": "dial", "colour": "#ff0000"}
 PIXEL: dict[str, Any] = {"from": "screen", "read": "pixel", "point": [3, 4], "colours": {"alive": "#00ff00"}}
 
 any_source: TypeAdapter[AnySource] = TypeAdapter(AnySource)
@@ -45,9 +47,12 @@ any_source: TypeAdapter[AnySource] = TypeAdapter(AnySource)
         ({**NUMBER, "glyphs": "glyphs/score.png"}, NumberSource),
         ({**SCREEN, "read": "text"}, TextSource),
         ({**SCREEN, "read": "template", "image": "over.png"}, TemplateSource),
-        (BAR | {"empty": ["#000000"]}, BarSource),
+        ({**SCREEN, "read": "bar", "colour": "#ff0000"}, BarSource),
         ({**SCREEN, "read": "colour", "colour": "#FF00aa"}, ColourSource),
         ({**SCREEN, "read": "change"}, ChangeSource),
+        ({**SCREEN, "read": "count", "image": "life.png"}, CountSource),
+        (DIAL, DialSource),
+        (DIAL | {"angles": [225, -45], "centre": [15.5, 20], "radius": [8, 12.5], "empty": ["#000000"]}, DialSource),
         (PIXEL, PixelSource),
         ({"from": "python", "file": "read.py", "region": [1, 2, 3, 4]}, PythonSource),
         ({**NUMBER, "settles": "300 ms"}, NumberSource),
@@ -122,13 +127,26 @@ def refusal(table: Any) -> str:
         ({**MEMORY, "pattern": "0a0b0c0d"}, "pattern: expected 4 to 256 bytes as 8b 05"),
         ({**MEMORY, "type": "int", "address": 1}, "type: Input should be 'i8'"),
         ({"from": "accessibility", "role": "label", "name": "["}, "name: expected a regular expression"),
-        (BAR | {"colour": []}, "bar: expected colour, of the full part, or empty, of the rest; or both"),
-        (BAR | {"colour": 3}, "colour: expected a colour as #d02010 in quotes, or a list of some"),
-        (BAR | {"colour": ["#ff0000", "red"]}, "colour: expected a colour as #d02010"),
-        (BAR | {"empty": ["#ff0000"] * 33}, "empty: expected at most 32 colours"),
-        (BAR | {"tolerance": 256}, "tolerance: Input should be less than or equal to 255"),
+        (DIAL | {"angles": [1, 2, 3]}, "angles: expected [from, to] in degrees clockwise from the top"),
+        (DIAL | {"angles": 90}, "angles: expected [from, to] in degrees clockwise from the top"),
+        (
+            DIAL | {"angles": [10, 10]},
+            "angles: expected [from, to] in degrees clockwise from the top, at most 360 apart",
+        ),
+        (DIAL | {"angles": [-10, 351]}, "angles: expected [from, to] in degrees clockwise from the top, at most 360"),
+        (DIAL | {"centre": [20]}, "centre: expected [x, y] in pixels of the screen"),
+        (DIAL | {"centre": "middle"}, "centre: expected [x, y] in pixels of the screen"),
+        (DIAL | {"radius": [9, 3]}, "radius: expected [smallest, largest] in pixels from the centre"),
+        (DIAL | {"radius": [-1, 3]}, "radius: expected [smallest, largest] in pixels from the centre"),
+        (DIAL | {"colour": []}, "dial: expected colour, of the full part, or empty, of the rest; or both"),
+        (DIAL | {"colour": 3}, "colour: expected a colour as #d02010 in quotes, or a list of some"),
+        (DIAL | {"colour": ["#ff0000", "red"]}, "colour: expected a colour as #d02010"),
+        (DIAL | {"empty": ["#ff0000"] * 33}, "empty: expected at most 32 colours"),
+        (DIAL | {"tolerance": 256}, "tolerance: Input should be less than or equal to 255"),
         ({**SCREEN, "read": "colour", "colour": []}, "colour: expected a colour as #d02010, or a list of some"),
-        (BAR | {"direction": "east"}, "direction: Input should be 'right'"),
+        ({**SCREEN, "read": "bar", "colour": "#ff0000", "direction": "east"}, "direction: Input should be 'right'"),
+        ({**SCREEN, "read": "count"}, "image: Field required"),
+        ({**SCREEN, "read": "count", "image": "a.png", "threshold": 90}, "threshold: Input should be less than or"),
         (PIXEL | {"point": [1, 2, 3]}, "point: expected [x, y] in pixels of the screen"),
         (PIXEL | {"point": [-1, 2]}, "point: expected [x, y] in pixels of the screen"),
         (PIXEL | {"point": [1, MAX_COORDINATE + 1]}, "point: expected [x, y] in pixels of the screen"),
@@ -166,6 +184,15 @@ def test_a_point_is_two_whole_numbers_of_a_screen_and_has_a_region_of_its_own(po
         assert refusal(PIXEL | {"point": point}) == "point: expected [x, y] in pixels of the screen"
 
 
+@given(st.floats(-720, 720), st.floats(-720, 720))
+def test_a_dial_fills_by_at_most_one_turn(start: float, end: float) -> None:
+    table = DIAL | {"angles": [start, end]}
+    if 0 < abs(end - start) <= 360:
+        assert any_source.validate_python(table)
+    else:
+        assert refusal(table).startswith("angles: expected [from, to] in degrees")
+
+
 @given(st.decimals(0, 10, places=3), st.sampled_from(["s", "ms"]), st.sampled_from(["", " "]))
 def test_what_settles_does_so_within_five_seconds(amount: Decimal, unit: str, space: str) -> None:
     table = {**NUMBER, "settles": f"{amount}{space}{unit}"}
@@ -187,8 +214,9 @@ toml: st.SearchStrategy[Any] = st.recursive(
 @pytest.mark.parametrize(
     ("table", "keys"),
     [
-        (BAR, ["direction", "colour", "empty", "tolerance"]),
+        (DIAL, ["angles", "centre", "radius", "colour", "empty", "tolerance"]),
         (PIXEL, ["point", "colours", "tolerance"]),
+        ({**SCREEN, "read": "count", "image": "life.png"}, ["image", "threshold"]),
         ({"from": "python", "file": "read.py", "region": [1, 2, 3, 4]}, ["file", "region"]),
         (NUMBER, ["settles"]),
     ],

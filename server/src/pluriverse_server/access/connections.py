@@ -7,6 +7,7 @@ from typing import Final, Generic, TypeVar
 
 _T = TypeVar("_T")
 
+# How often a line is logged about connections that were dropped.
 LOG_EVERY_S: Final = 10.0
 
 

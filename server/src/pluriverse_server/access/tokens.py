@@ -49,6 +49,7 @@ RIGHTS: Final = {
     Role.ENDED: Right.NOTHING,
 }
 
+# Those that a list may give.
 LISTED: Final = (Role.AGENT, Role.OBSERVER, Role.PERSON, Role.OPERATOR)
 
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import asyncio
 import functools
 import os
-import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 from pluriverse_protocol.recordings import MAX_SECONDS
 from pluriverse_protocol.rfb.security import generate_password
+from typer.core import TyperCommand
 
 from pluriverse_server import event_loop
 from pluriverse_server.authoring import AuthoringError
@@ -55,7 +55,8 @@ def add_commands(app: typer.Typer) -> None:
     for name, command in commands.items():
         # What follows the program to look at is the program's own.
         own = {"allow_interspersed_args": False} if command is look else None
-        app.command(name, rich_help_panel=PANEL, context_settings=own)(_exit_on_authoring_error(command))
+        kind = CropCommand if command is crop else None
+        app.command(name, cls=kind, rich_help_panel=PANEL, context_settings=own)(_exit_on_authoring_error(command))
 
 
 def _exit_on_authoring_error(command: Callable[..., None]) -> Callable[..., None]:
@@ -113,6 +114,8 @@ def look(
     Drag a region in the viewer, and each reader that may fit says what it reads and how sure it is. Each choice becomes
     a table of a new runtime.toml.
     """
+    import re
+
     from .look import look as look_at
     from .runtime_file import RuntimeFile, begin
 
@@ -286,23 +289,36 @@ def learn(
         typer.echo(f"doubtful, labelled wrongly or half drawn: {doubt}")
 
 
+class CropCommand(TyperCommand):
+    """Takes a region in one word as well, ``X,Y,W,H`` as the help has it, where Typer wants four."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        words: list[str] = []
+        for arg in args:
+            if arg.startswith("--region="):
+                words += ["--region", *arg.removeprefix("--region=").split(",")]
+            else:
+                words += arg.split(",") if words[-1:] == ["--region"] else [arg]
+        return super().parse_args(ctx, words)
+
+
 def crop(
     recording: RecordingArgument,
     picture: Annotated[Path, typer.Argument(help="Where the picture goes, a PNG.", show_default=False)],
     at: Annotated[float, typer.Option(min=0, help="The moment, in seconds since it began.", show_default=False)],
     source: Annotated[str | None, typer.Option(help="Cut out the region of this source.", show_default=False)] = None,
     region: Annotated[
-        str | None,
-        typer.Option(metavar="X,Y,W,H", help="A region in pixels; if neither is given, all of it.", show_default=False),
+        tuple[int, int, int, int] | None,
+        typer.Option(
+            help="X, y, width and height in pixels, in one word or in four; if neither is given, all of it.",
+            show_default=False,
+        ),
     ] = None,
 ) -> None:
     """Cut a picture out of a recording, such as the image of a template."""
     from .crop import crop as cut
 
-    if region is not None and not re.fullmatch(r"\d+(,\d+){3}", region):
-        fail(f"--region {region}: expected X,Y,W,H in pixels, such as 8,8,72,20", EXIT_USAGE)
-    place = None if region is None else [int(number) for number in region.split(",")]
-    width, height = cut(recording, picture, at=at, source=source, region=place)
+    width, height = cut(recording, picture, at=at, source=source, region=region)
     typer.echo(f"wrote {picture}: {width}x{height} pixels")
 
 

@@ -130,6 +130,7 @@ CONTRAST: Final = (216, 40)
 # Seven-segment digits have gaps of one to four columns.
 MAX_TEAR: Final = 5
 
+# How many of the ways that cut most crops well are tried.
 MAX_TRIED: Final = 12
 
 # Enough crops to compare inks; each character often enough to survive a few bad crops.

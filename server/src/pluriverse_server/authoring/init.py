@@ -10,11 +10,13 @@ from pluriverse_server.authoring import AuthoringError
 
 TEMPLATES: Final = Path(__file__).parent / "templates"
 
+# What runtime.id may be.
 NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 
 # Stands for the dot of a hidden file: .gitignore among the templates would hold for them.
 _DOT: Final = "dot-"
 
+# The placeholder for the name in the templates.
 _PLACEHOLDER: Final = b"@NAME@"
 
 

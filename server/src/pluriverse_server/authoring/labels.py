@@ -20,6 +20,7 @@ from pluriverse_server.manifest.sources import MAX_SOURCES, Share
 from pluriverse_server.manifest.table import Table
 from pluriverse_server.recording.file import SUFFIX
 
+# Where a runtime's recordings are, and their labels beside them.
 FOLDER: Final = "recordings"
 LABELS_SUFFIX: Final = ".labels.json"
 PROPOSALS_SUFFIX: Final = ".proposals.json"

@@ -38,8 +38,10 @@ DIGITS: Final = "0123456789"
 # A crop a second for a quarter of an hour; more teach nothing, and take seconds.
 MAX_CROPS: Final = 1000
 
+# How many pieces of each character are averaged.
 MAX_SHOWN: Final = 60
 
+# The confidence that sources ask for by default.
 MIN_CONFIDENCE: Final = 0.8
 
 LABEL_WELL: Final = (
@@ -49,11 +51,13 @@ LABEL_WELL: Final = (
 # Glyphs that read less of the labelled crops aren't any.
 MIN_CLEAR: Final = 0.75
 
+# How many ways that read a sample best are tried on all crops.
 FINALISTS: Final = 2
 
 # The confidence beyond which glyphs aren't better.
 CONTENT: Final = 0.97
 
+# The folder of a runtime's recordings.
 RECORDINGS: Final = "recordings"
 
 # How long after its label a value is looked at: by then its frame is complete.

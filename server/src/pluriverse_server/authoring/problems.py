@@ -27,6 +27,7 @@ _CLOSINGS: Final = [
     for quotes in ("", '"""', "'''")
 ]
 
+# How much of a value is quoted.
 _QUOTED_CHARS: Final = 80
 
 # How a value of the right type is written, by pydantic's type of error.

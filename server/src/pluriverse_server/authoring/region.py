@@ -29,9 +29,11 @@ Region = tuple[int, int, int, int]
 # Colours that agree in this many bits of each channel are one.
 COLOUR_BITS: Final = 4
 
+# How many colours of a region are offered, and of which share on.
 COLOURS: Final = 3
 MIN_SHARE: Final = 0.02
 
+# As bars' own default: by how much each channel may differ.
 TOLERANCE: Final = 48
 
 # A bar that is contradicted by more than a fortieth of its length is none, but a region that is too large for it.

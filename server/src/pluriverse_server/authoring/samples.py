@@ -23,6 +23,7 @@ LAST_LOOKS: Final = 10
 # A VNC server shows a frame some milliseconds after X has it; reports about it must not come before.
 SCREEN_LAG_S: Final = 0.02
 
+# How often progress is told, in seconds of the recording.
 PROGRESS_S: Final = 1.0
 
 Said = tuple[float, Mapping[str, Any]]

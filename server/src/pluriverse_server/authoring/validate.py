@@ -32,6 +32,8 @@ from pluriverse_server.manifest.sources import (
     AccessibilitySource,
     AnySource,
     ChangeSource,
+    CountSource,
+    DialSource,
     NumberSource,
     PixelSource,
     ProcessSource,
@@ -125,6 +127,8 @@ def _read(path: Path, model: type[T], mistakes: list[Problem]) -> tuple[Document
 
 # Catalogues may have thousands of environments, with the same mistake of a script in all of them.
 MAX_ENVIRONMENTS_LISTED: Final = 3
+
+# Values for placeholders.
 _SEED: Final = 0
 _FPS: Final = 60.0
 _HOME: Final = "/home"
@@ -214,8 +218,10 @@ class Checks:
                     yield self._document.problem(("reset", list_name, index, "to"), message)
 
     def _source(self, name: str, source: AnySource) -> Iterator[Problem]:
-        if isinstance(source, TemplateSource):
+        if isinstance(source, (TemplateSource, CountSource)):
             key, named = "image", source.image
+        elif isinstance(source, DialSource):
+            key, named = "centre", None
         elif isinstance(source, PythonSource):
             key, named = "file", source.file
         elif isinstance(source, (NumberSource, TextSource)):
@@ -303,7 +309,7 @@ def unread_digits(directory: Path, game: GameTables) -> Iterator[tuple[KeyPath, 
 
 
 def _is_bounded(source: AnySource) -> bool:
-    numbers = (NumberSource, TextSource, PythonSource)
+    numbers = (NumberSource, TextSource, CountSource, PythonSource)
     shares = isinstance(source, ScreenSource) and not isinstance(source, numbers)
     exit_code = isinstance(source, ProcessSource) and source.read == "exit"
     whether = isinstance(source, AccessibilitySource) and "(?P<value>" not in source.pattern

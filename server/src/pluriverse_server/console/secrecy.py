@@ -14,6 +14,7 @@ from pluriverse_server.settings import SettingsError
 PASSWORD_VARIABLE: Final = "PLURIVERSE_PASSWORD"  # noqa: S105 - its name
 TOKENS_VARIABLE: Final = "PLURIVERSE_TOKENS"
 
+# <sys/prctl.h>
 _PR_SET_DUMPABLE: Final = 4
 _PR_CAP_AMBIENT: Final = 47
 _PR_CAP_AMBIENT_CLEAR_ALL: Final = 4

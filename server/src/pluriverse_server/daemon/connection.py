@@ -44,6 +44,7 @@ SILENT_PEER_S: Final = 30.0
 # A reader that takes nothing for this long is hung up on, however little is queued for it.
 STALLED_READER_S: Final = 30.0
 
+# How many round trips the reported median is taken of.
 ROUND_TRIPS: Final = 16
 
 # A tree may be as large as a thousand other messages: nobody is given one who leaves so many unread.

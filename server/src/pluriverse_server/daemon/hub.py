@@ -28,6 +28,7 @@ log = logging.getLogger(__name__)
 # One agent, and observers: dashboards, recorders, health checks. Beyond this a remote would serve watchers, not agents.
 MAX_CONNECTIONS: Final = 64
 
+# How often connections are pinged and their time limits checked.
 PATROL_S: Final = 1.0
 
 # The same in lockstep, where an agent may think for minutes, and all the rest stands still.
@@ -38,6 +39,7 @@ ANOTHER_AGENT: Final = (
     "(connect with the header openai-observer: true to watch)"
 )
 
+# How long connections have to take the last message of a remote that stops.
 FAREWELL_S: Final = 0.5
 
 

@@ -24,6 +24,7 @@ TAKEN_AWAY: Final = "the token of this connection is no longer valid"
 # A lease that is found to have ended so long ago is given as long again.
 LATE_S: Final = 1.0
 
+# Where an action is of the remote's own doing.
 HERE: Final = "the remote"
 
 

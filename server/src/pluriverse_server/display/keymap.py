@@ -29,6 +29,7 @@ _FIRST_FUNCTION: Final = 0xFE00
 _FIRST_UNICODE: Final = 0x01000000
 
 
+# Whose keys Num Lock gives another meaning.
 KEYPAD: Final = range(0xFF80, 0xFFBE)
 
 

@@ -40,6 +40,7 @@ ROOT_CAUSE_S: Final = 0.1
 # Who was connected so shortly before a server's death may have caused it.
 BLAMED_S: Final = 1.0
 
+# In the screen's folder.
 VNC_SOCKET: Final = "vnc.sock"
 VIEWER_SOCKET: Final = "viewer.sock"
 WATCHERS_VNC_SOCKET: Final = "watchers-vnc.sock"

@@ -49,6 +49,7 @@ MAX_CONNECTIONS: Final = 128
 MAX_PER_ADDRESS: Final = 64
 MAX_PENDING: Final = 64
 
+# Any of these.
 INPUT: Final = Right.PLAY | Right.CONTROL
 
 # From its connection a client has so long for the handshake, waits for guesses of the password included.

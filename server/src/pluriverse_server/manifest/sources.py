@@ -6,6 +6,7 @@ Each source has a name, says where it is read ``from``, and what makes a reading
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Annotated, Any, Final, Literal, TypeGuard, cast
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag, field_validator, model_validator
@@ -68,6 +69,17 @@ def _are_named(colours: dict[str, str]) -> None:
         raise ValueError(f'expected 1 to {MAX_COLOURS} colours by their names, as {{ alive = "#00ff00" }}')
 
 
+def _pair(expected: str) -> Callable[[Any], Any]:
+    """Return a check before others that something is a list of two numbers; ``expected`` says so in words."""
+
+    def check(said: Any) -> Any:
+        if not isinstance(said, list) or [type(one) in (int, float) for one in cast("list[Any]", said)] != [True, True]:
+            raise ValueError(f"expected {expected}")
+        return cast("list[Any]", said)
+
+    return check
+
+
 def _is_pixel(said: Any) -> TypeGuard[list[int]]:
     return (
         isinstance(said, list)
@@ -82,7 +94,24 @@ def _a_pixel(said: Any) -> Any:
     return said
 
 
+def _is_a_way(angles: list[float]) -> None:
+    if not 0 < abs(angles[1] - angles[0]) <= 360:
+        raise ValueError("expected [from, to] in degrees clockwise from the top, at most 360 apart")
+
+
+def _is_a_ring(radius: list[float]) -> None:
+    if not 0 <= radius[0] < radius[1] <= MAX_COORDINATE:
+        raise ValueError("expected [smallest, largest] in pixels from the centre")
+
+
 Point = Annotated[list[int], BeforeValidator(_a_pixel)]
+Centre = Annotated[list[float], BeforeValidator(_pair("[x, y] in pixels of the screen"))]
+Angles = Annotated[
+    list[float], checked(_is_a_way), BeforeValidator(_pair("[from, to] in degrees clockwise from the top"))
+]
+Radius = Annotated[
+    list[float], checked(_is_a_ring), BeforeValidator(_pair("[smallest, largest] in pixels from the centre"))
+]
 
 
 def _has_a_size(region: list[int]) -> None:
@@ -188,24 +217,51 @@ class TemplateSource(ScreenSource):
     shift: Annotated[int, Field(ge=0, le=16)] = 0
 
 
-class BarSource(ScreenSource):
-    """How full a bar is, 0 to 1: the share of its length, from where it begins.
+class CountSource(ScreenSource):
+    """How many times a picture is in ``region``, as lives that are shown as icons; they don't overlap by half."""
 
-    It has ``colour`` where it is full and ``empty`` beyond; of either, one or several. Without ``empty`` everything
-    else is empty, and without ``colour`` everything else is full. With both, what has neither makes the reading unsure.
+    read: Literal["count"]
+    image: Name
+    threshold: Share = 0.9
+
+
+class GaugeSource(ScreenSource):
+    """Something that is full up to a point: with ``colour``, and beyond it with ``empty``; of either, one or several.
+
+    Without ``empty`` everything else is empty, and without ``colour`` everything else is full. With both, what has
+    neither makes the reading unsure.
     """
 
-    read: Literal["bar"]
     colour: Colours = []
     empty: Colours = []
     tolerance: Tolerance = 48
-    direction: Literal["right", "left", "up", "down"] = "right"
 
     @model_validator(mode="after")
-    def _has_a_colour(self) -> BarSource:
+    def _has_a_colour(self) -> GaugeSource:
         if not self.colour and not self.empty:
             raise ValueError("expected colour, of the full part, or empty, of the rest; or both")
         return self
+
+
+class BarSource(GaugeSource):
+    """How full a bar is, 0 to 1: the share of its length, from where it begins."""
+
+    read: Literal["bar"]
+    direction: Literal["right", "left", "up", "down"] = "right"
+
+
+class DialSource(GaugeSource):
+    """How full a dial is, 0 to 1: the share of the way from the first of ``angles`` to the second.
+
+    Angles are degrees clockwise from the top, so that the second is the smaller one where the dial fills anticlockwise.
+    ``centre`` is a point of the screen, by default the region's; ``radius`` the smallest and largest distance from it
+    that is looked at, by default all that is a circle in the region.
+    """
+
+    read: Literal["dial"]
+    angles: Angles = [0.0, 360.0]
+    centre: Centre | None = None
+    radius: Radius | None = None
 
 
 class ColourSource(ScreenSource):
@@ -349,7 +405,7 @@ class ProcessSource(Source):
     agree: Annotated[int, Field(ge=1, le=60)] = 1
 
 
-_SCREEN_KINDS: Final = ("number", "text", "template", "bar", "colour", "pixel", "change")
+_SCREEN_KINDS: Final = ("number", "text", "template", "count", "bar", "dial", "colour", "pixel", "change")
 _OTHER_KINDS: Final = ("python", "log", "file", "memory", "accessibility", "process")
 
 
@@ -367,7 +423,9 @@ AnySource = Annotated[
     Annotated[NumberSource, Tag("number")]
     | Annotated[TextSource, Tag("text")]
     | Annotated[TemplateSource, Tag("template")]
+    | Annotated[CountSource, Tag("count")]
     | Annotated[BarSource, Tag("bar")]
+    | Annotated[DialSource, Tag("dial")]
     | Annotated[ColourSource, Tag("colour")]
     | Annotated[PixelSource, Tag("pixel")]
     | Annotated[ChangeSource, Tag("change")]
@@ -380,8 +438,9 @@ AnySource = Annotated[
     Discriminator(
         _kind,
         custom_error_type="unknown_source",
-        custom_error_message='expected from = "screen" with read = "number", "text", "template", "bar", "colour", '
-        '"pixel" or "change"; or from = "python", "log", "file", "memory", "accessibility" or "process"',
+        custom_error_message='expected from = "screen" with read = "number", "text", "template", "count", "bar", '
+        '"dial", "colour", "pixel" or "change"; or from = "python", "log", "file", "memory", "accessibility" or '
+        '"process"',
     ),
 ]
 KINDS: Final = frozenset((*_SCREEN_KINDS, *_OTHER_KINDS))

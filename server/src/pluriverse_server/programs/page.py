@@ -54,6 +54,7 @@ MAX_PAGE_BYTES: Final = 1024**3
 # Names of this machine, where the daemon listens, and whatever else does: pages can't reach them.
 LOOPBACK: Final = ("localhost", "*.localhost", "127.*", "[::1]", "0.0.0.0")
 
+# How long to wait before loading a page again that failed at once.
 RETRY_S: Final = 0.5
 
 # A watcher sends a message a frame, and whenever the page pushes: four times the fastest screens' rate.

@@ -62,8 +62,10 @@ TURNS: Final = 4
 # For how long nothing must run once menus of the browser's own are painted: they are windows with a clock of their own.
 MENU_S: Final = 0.05
 
+# What is returned after the last input.
 ALL_DONE: Final = object()
 
+# What rounding adds to a number of frames.
 TOLERANCE: Final = 1e-6
 
 

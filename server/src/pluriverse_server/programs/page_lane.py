@@ -29,6 +29,7 @@ Pixels = NDArray[np.uint8]
 # The shape of a picture that is yet to be made as it is wanted.
 UNSEEN: Final = (1, 1, 3)
 
+# A reply before anything is said.
 NOTHING: Final = StepReply(0, 0.0, done=False, terminated=False, truncated=False, frame=UNSEEN)
 
 

@@ -50,13 +50,16 @@ HANG_UP_GRACE_S: Final = 0.25
 # The exit status of a scraper that can't go on; the last line of its output is the reason.
 FAILED: Final = 1
 
+# How long to wait before a program is started again that could not be started, or was lost soon after another.
 RETRY_S: Final = 0.5
 
 # A cooperating program ends within a frame or two of being asked; then no signal is needed.
 STOP_S: Final = 0.2
 
+# What of this process' environment is for the program's too.
 PASSED_ON: Final = (ASKED_VARIABLE,)
 
+# How many of a dead program's last lines are logged.
 LOGGED_OUTPUT_LINES: Final = 8
 
 

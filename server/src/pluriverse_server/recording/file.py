@@ -13,6 +13,7 @@ from pluriverse_protocol.recordings import Header, Record, RecordingReader, Reco
 
 SUFFIX: Final = ".plrec"
 
+# The suffix of a recording that isn't finished.
 PARTIAL: Final = ".partial"
 
 # 32 MiB hold some pictures of a common screen, so that one that comes back is found; the second is for kept files.

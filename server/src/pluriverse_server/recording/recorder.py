@@ -33,6 +33,7 @@ log = logging.getLogger(__name__)
 
 Keep = Literal["all", "often", "regions"]
 
+# How the rest of the picture is kept, beside the regions.
 _RESTS: Final = {"often": OFTEN, "regions": SELDOM}
 
 # A remote that is killed loses no more than this of its recording.

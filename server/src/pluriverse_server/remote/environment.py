@@ -44,6 +44,7 @@ from .status import Statistics
 
 log = logging.getLogger(__name__)
 
+# How often to check whether a heartbeat is due or the program has frozen.
 TICK_S: Final = 0.1
 
 # With less room than this in the place for temporary files, crashes don't count.

@@ -38,8 +38,10 @@ log = logging.getLogger(__name__)
 SHUTDOWN_REASON: Final = "the remote is shutting down"
 
 
+# While it drains, how often to look whether the episode is over.
 DRAIN_LOOK_S: Final = 0.1
 
+# How long to wait before a screen is started again that could not be, for instance since the disk is full.
 RETRY_S: Final = 2.0
 
 

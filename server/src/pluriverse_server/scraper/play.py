@@ -53,6 +53,7 @@ log = logging.getLogger(__name__)
 # A program that hasn't come to its clock by then never will: it can't have anything preloaded.
 CLOCK_S: Final = 5.0
 
+# How often the program's use of memory, files and processes is measured.
 LIMITS_S: Final = 1.0
 
 # How often a play in the background is read: its readings are no older than this when its episode begins.

@@ -40,6 +40,7 @@ from .spares import Spares
 
 log = logging.getLogger(__name__)
 
+# How often all readings are reported, including unchanged ones.
 REPORT_ALL_S: Final = 0.2
 
 # How long an ended program's sources are still read: it may write the end of its game just before its own.

@@ -21,6 +21,7 @@ from .source_reader import Cycle
 # How long keys and buttons stay down: three frames at 60 fps, and one at 20, for games that poll once a frame.
 HOLD_S: Final = 0.05
 
+# Characters whose keys have names.
 _NAMED: Final = {"\n": "Return", "\t": "Tab", "\b": "BackSpace", "\x1b": "Escape"}
 
 

@@ -18,6 +18,7 @@ from pluriverse_server.sources.reading import Pixels
 from pluriverse_server.sources.screen.grab import Grabber
 from pluriverse_server.x11.connection import DisplayLost, ReportingLoss, hang_up, open_display
 
+# struct ucred of <sys/socket.h>: a process, its user and its group.
 _CREDENTIALS: Final = struct.Struct("iII")
 
 

@@ -14,6 +14,7 @@ from typing import Final
 
 PROC: Final = Path("/proc")
 
+# <sys/prctl.h>
 _PR_SET_PDEATHSIG: Final = 1
 _PR_SET_CHILD_SUBREAPER: Final = 36
 

@@ -22,6 +22,7 @@ TIME_REWARD_S: Final = 0.1
 # beyond what they need to settle by their tables.
 MAX_HOLD_S: Final = 0.5
 
+# The source of what the program said itself.
 REPORTS: Final = "reports"
 
 _UNREAD: Final = Reading()

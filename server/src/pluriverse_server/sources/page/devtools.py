@@ -42,6 +42,7 @@ CALL_TIMEOUT_S: Final = 5.0
 LOOK_S: Final = 0.25
 BUSY: Final = 5
 
+# What ends each message, both ways.
 END: Final = b"\0"
 
 # An answer to a call, in as many bytes from its beginning as it takes.

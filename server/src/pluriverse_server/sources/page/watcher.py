@@ -21,6 +21,7 @@ STALLED_MS: Final = 300
 # A visible page gets its next frame within a twentieth of this.
 NO_FRAME_MS: Final = 250
 
+# The optional expressions.
 _KEYS: Final = ("begin", "ready", "done", "truncated", "text", "observation", "picture")
 
 

@@ -1,4 +1,4 @@
-"""Sources on the screen: numbers, texts, pictures, bars, colours and changes in regions. One module for each kind."""
+"""Sources on the screen: numbers, texts, pictures, gauges, colours and changes in regions. One module for each kind."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from pluriverse_server.manifest.conditions import Value
 from pluriverse_server.sources.reading import Pixels, ScreenReader, SourceError
 
 from .colour import ChangeReader, ColourReader, PixelReader
-from .gauge import BarReader, Shades
+from .gauge import BarReader, Shades, make_dial
 from .glyphs import load_glyphs
 from .grab import Grabber, ScreenLost
 from .number import NumberReader, TextReader
 from .python import PythonReader
-from .template import load_template
+from .template import load_count, load_template
 
 __all__ = ["Grabber", "ScreenLost", "make_reader"]
 
@@ -50,8 +50,13 @@ def _make_reader(name: str, table: tables.ScreenSource, directory: Path) -> Scre
         case tables.TemplateSource(image=image, threshold=threshold, shift=shift):
             region = (table.region[2], table.region[3])
             return load_template(directory / image, name, region, threshold, shift)
+        case tables.CountSource(image=image, threshold=threshold):
+            return load_count(directory / image, name, (table.region[2], table.region[3]), threshold)
         case tables.BarSource(colour=full, empty=empty, tolerance=tolerance, direction=direction):
             return BarReader(Shades(full, empty, tolerance), direction)
+        case tables.DialSource(colour=full, empty=empty, tolerance=tolerance):
+            shades = Shades(full, empty, tolerance)
+            return make_dial(name, shades, table.region, table.centre, table.radius, table.angles)
         case tables.ColourSource(colour=colour, tolerance=tolerance):
             return ColourReader(colour, tolerance)
         case tables.PythonSource(file=file):

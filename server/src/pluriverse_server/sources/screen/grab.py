@@ -26,6 +26,7 @@ from pluriverse_server.x11.connection import (
 # no source are grabbed along, and then all regions are of one moment.
 PIXELS_A_REQUEST: Final = 65_536
 
+# A peer's process, user and group.
 _CREDENTIALS: Final = struct.Struct("=iII")
 
 

@@ -22,6 +22,7 @@ OFFSETS: Final = np.arange(-2, 2)
 # The worst mismatch of a possible glyph. Halves of digits have 0.33.
 MAX_MISMATCH: Final = 0.4
 
+# Another glyph is a rival if it begins within so many columns of the one that was read.
 NEAR: Final = 1
 
 # A glyph that fits this much worse than another at the same place can't be read with confidence anyway.
@@ -34,6 +35,7 @@ MISMATCH_RANGE: Final = 0.4
 STRAY_RANGE: Final = 0.25
 SURE_MARGIN: Final = 0.85
 
+# The confidence that sources ask for by default.
 CLEAR: Final = 0.8
 
 # Characters that differ in less than this share of their ink can't be told apart.

@@ -17,6 +17,7 @@ SEPARATORS: Final = " ,'_"
 _GROUPED: Final = re.compile(rf"[+-]?\d{{1,3}}(?:([{SEPARATORS}])\d{{3}})(?:\1\d{{3}})*(?:\.\d+)?")
 _PLAIN: Final = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)")
 
+# The parts of a line as it is written. Spaces may have any width, even none.
 _PART: Final = re.compile(r"(\{\}|\*| )")
 _PARTS: Final = {PLAIN: "(?P<number>.*)", ANYTHING: ".*?", " ": " *"}
 
