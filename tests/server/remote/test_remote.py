@@ -429,6 +429,10 @@ async def test_next_agent_finds_nothing_locked_or_held_and_types_what_it_means(
                 for keysym in (XK.XK_A, XK.XK_a):
                     await agent.send("v0.agent.action", action((keysym, True), (keysym, False)))
                     assert await asyncio.to_thread(window.typed) == keysym
+                # By this it is seen that the agent's end is over, which would lift the viewer's lock.
+                await agent.send("v0.agent.action", action((shift, True)))
+                await eventually(lambda: mask() == X.ShiftMask)
+            await eventually(lambda: not mask() and not window.held())
             with RfbClient("127.0.0.1", up.vnc_port, PASSWORD) as viewer:
                 # Whatever is locked.
                 for keysym in (XK.XK_A, XK.XK_a, XK.XK_eacute, XK.XK_Eacute):
