@@ -44,7 +44,10 @@ from pluriverse_server.manifest.sources import (
 )
 from pluriverse_server.manifest.table import Table
 from pluriverse_server.programs.catalogue import load_catalogue, python_command
+from pluriverse_server.recording.file import SUFFIX
 
+from .first_readings import ends_at_once, values_when_ready
+from .labels import FOLDER
 from .problems import Document, Problem, problems_of
 
 T = TypeVar("T", bound=Table)
@@ -81,6 +84,7 @@ def validate(directory: Path, *, draft: bool = False) -> Validation:
             document.problem_of_a_table((), line.removeprefix(f"{document.file}: ")) for line in str(error).splitlines()
         ]
     entries = list(found.catalogue.values())
+    recordings = directory / FOLDER
     parts: list[tuple[Document, GameTables, list[EnvTable]]] = [(document, manifest, entries)]
     if games:
         parts = [(file, game, [game.env]) for file, game in games]
@@ -94,6 +98,9 @@ def validate(directory: Path, *, draft: bool = False) -> Validation:
         ]
         found.warnings += warnings_of(file, game, limited=limited)
         found.warnings += [file.problem(*one, warning=True) for one in unread_digits(directory, game)]
+        for env in envs[:1]:
+            recorded = {path.name: values_when_ready(path, env.id) for path in sorted(recordings.glob(f"*{SUFFIX}"))}
+            found.warnings += [file.problem(*one, warning=True) for one in ends_at_once(game, recorded)]
     return found
 
 
