@@ -6,11 +6,14 @@ from typing import Any, Final
 
 import gymnasium
 import numpy as np
+import pluriverse.adapters.gymnasium
 import pytest
 from support.later import Later, needs
 
 sb3: Any = Later("stable_baselines3")
 common: Any = Later("stable_baselines3.common.env_util")
+
+gymnasium.register_envs(pluriverse.adapters.gymnasium)
 
 # An environment's older versions are offered on purpose.
 pytestmark = [

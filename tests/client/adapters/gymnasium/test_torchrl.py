@@ -7,11 +7,14 @@ from functools import partial
 from typing import Any, Final
 
 import gymnasium
+import pluriverse.adapters.gymnasium
 import pytest
 from support.later import Later, needs
 from support.remotes import on_machine
 
 torchrl: Any = Later("torchrl.envs")
+
+gymnasium.register_envs(pluriverse.adapters.gymnasium)
 
 pytestmark = [
     pytest.mark.slow,
