@@ -223,10 +223,10 @@ def engine_has_image(runtime: str = "gym-core") -> bool:
 
 def daemons() -> set[psutil.Process]:
     """Those of the remotes that this process started, directly or not."""
+    # One that was killed has no command line until it is waited for.
+    children = [child for child in psutil.Process().children(recursive=True) if child.status() != psutil.STATUS_ZOMBIE]
     return {
-        child
-        for child in psutil.Process().children(recursive=True)
-        if "pluriverse_server" in " ".join(child.cmdline()) and "run" in child.cmdline()
+        child for child in children if "pluriverse_server" in " ".join(child.cmdline()) and "run" in child.cmdline()
     }
 
 

@@ -19,6 +19,7 @@ from pluriverse.remotes.health import why_not_ready
 from pluriverse.remotes.local import FOLDER_PREFIX, OWNER_FILE, LocalEngine, LocalRemote, free_ports
 from pluriverse.remotes.manager import StartedRemotes, no_progress
 from pluriverse_server.private_folder import LINK, PREFIX
+from support import remotes as remotes_support
 from support import sessions
 from support.leftovers import Leftovers
 from support.waiting import DEADLINE_S
@@ -44,20 +45,14 @@ def remotes(monkeypatch: pytest.MonkeyPatch) -> Generator[StartedRemotes[LocalRe
         assert not [link for link in links if link.is_symlink() and link.readlink().is_relative_to(folder)]
 
 
-Daemons: TypeAlias = Callable[[], list[psutil.Process]]
+Daemons: TypeAlias = Callable[[], set[psutil.Process]]
 
 
 @pytest.fixture
 def daemons() -> Daemons:
     """Return those that a test has started: other tests share one that stays."""
-
-    def children() -> list[psutil.Process]:
-        # One that was killed has no command line until it is waited for.
-        children = [child for child in psutil.Process().children() if child.status() != psutil.STATUS_ZOMBIE]
-        return [child for child in children if "pluriverse_server" in child.cmdline()]
-
-    others = children()
-    return lambda: [child for child in children() if child not in others]
+    others = remotes_support.daemons()
+    return lambda: remotes_support.daemons() - others
 
 
 def test_remotes_are_started_kept_and_replaced(
@@ -119,7 +114,7 @@ def test_remote_has_nothing_of_the_session_but_what_it_needs(
     monkeypatch.setenv("PLURIVERSE_PROGRAM_ENV", "SOME_LIBRARY")
     monkeypatch.setenv("SOME_LIBRARY", "here")
     remotes.start(no_progress)
-    told = daemons()[0].environ()
+    told = next(iter(daemons())).environ()
     assert (told["LANG"], told["TZ"], told["SOME_LIBRARY"]) == ("C.UTF-8", "UTC", "here")
     # It is the daemon that keeps proxies from programs without a network.
     proxies = {name for name in sessions.VARIABLES if name.lower().endswith("_proxy")}
