@@ -8,13 +8,10 @@ from typing import Any, Final
 
 from aiohttp import WebSocketError, WSCloseCode, web
 from pluriverse_protocol.control_frames import TOO_MANY, ControlFrames
+from pluriverse_protocol.web_frames import LEAST_BYTES, MASKED, measure
 
-# Of a frame's head, RFC 6455, section 5.2.
-_LEAST_HEAD: Final = 2
+# Of an opcode, RFC 6455, section 5.2.
 _CONTROL: Final = 0x08
-_MASKED: Final = 0x80
-_MASK_BYTES: Final = 4
-_SIZE_BYTES: Final = {126: 2, 127: 8}
 
 
 class StrictWebSocket(web.WebSocketResponse):
@@ -65,17 +62,16 @@ class _Reader:
                 continue
             self._head.append(data[at])
             at += 1
-            if len(self._head) < _LEAST_HEAD:
+            if len(self._head) < LEAST_BYTES:
                 continue
-            size = self._head[1] & ~_MASKED
-            body = _LEAST_HEAD + _SIZE_BYTES.get(size, 0)
-            if not self._head[1] & _MASKED:
+            if not self._head[1] & MASKED:
                 self._refuse(WSCloseCode.PROTOCOL_ERROR, "a client's frame has no mask")
                 return False
-            if len(self._head) == body + _MASK_BYTES:
+            end, size = measure(self._head)
+            if len(self._head) == end:
                 if (self._head[0] & _CONTROL or not size) and not self._control_frames.take():
                     self._refuse(WSCloseCode.POLICY_VIOLATION, TOO_MANY)
                     return False
-                self._left = int.from_bytes(self._head[_LEAST_HEAD:body], "big") if body > _LEAST_HEAD else size
+                self._left = size
                 self._head.clear()
         return True
