@@ -28,6 +28,15 @@ WHOLE_EVERY: Final = 100
 PNG_LEVEL: Final = 1
 
 
+def png_of(pixels: NDArray[np.uint8]) -> bytes:
+    """Return pixels, uint8 (height, width, 4), blue, green, red, unused, as PNG."""
+    height, width, _ = pixels.shape
+    image = Image.frombuffer("RGB", (width, height), np.ascontiguousarray(pixels), "raw", "BGRX", 0, 1)
+    png = io.BytesIO()
+    image.save(png, "png", compress_level=PNG_LEVEL)
+    return png.getvalue()
+
+
 class RecordedFrames:
     """A recording that was read once. ``times`` are its pictures', in seconds since it began.
 
@@ -68,10 +77,7 @@ class RecordedFrames:
         whole = index // WHOLE_EVERY
         for place in (self._wholes[whole], *self._updates[whole * WHOLE_EVERY : index + 1]):
             blit(frame, self._read(place))
-        image = Image.frombuffer("RGB", (self.header.width, self.header.height), frame, "raw", "BGRX", 0, 1)
-        png = io.BytesIO()
-        image.save(png, "png", compress_level=PNG_LEVEL)
-        return png.getvalue()
+        return png_of(frame)
 
     def changes_of(self, region: Sequence[int]) -> Generator[tuple[float, NDArray[np.uint8], NDArray[np.uint8]]]:
         """Yield each time at which a region (x, y, width, height) changed: when, what is in it, and the whole picture.

@@ -19,7 +19,8 @@ from pluriverse_server.sources.screen.grab import Grabber, ScreenLost
 from pluriverse_server.viewer.routes import Question, Refused
 
 from . import AuthoringError
-from .region import Proposer, png_of
+from .frames import png_of
+from .region import Proposer
 from .runtime_file import RuntimeFile
 
 

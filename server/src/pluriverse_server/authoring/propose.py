@@ -16,7 +16,6 @@ from __future__ import annotations
 import base64
 import contextlib
 import hashlib
-import io
 import json
 import os
 import select
@@ -29,9 +28,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final
 
-import numpy as np
-from numpy.typing import NDArray
-from PIL import Image
 from pluriverse_protocol.recordings import MalformedRecording
 from pydantic import Field, ValidationError
 
@@ -40,7 +36,7 @@ from pluriverse_server.manifest.runtime import ManifestError
 from pluriverse_server.manifest.sources import Share
 from pluriverse_server.manifest.table import Table
 
-from .frames import RecordedFrames
+from .frames import RecordedFrames, png_of
 from .label import Kind, Known, what_is_read
 from .labels import Proposal, Proposals, Text, game_of, proposals_path, read_proposals, write_table
 
@@ -56,7 +52,6 @@ END_S: Final = 5.0
 # A line may quote a text of a thousand characters, each as six.
 MAX_LINE_BYTES: Final = 64 * 1024
 
-_PNG_LEVEL: Final = 1
 _KINDS: Final[dict[Kind, str]] = {"number": "a number", "string": "a text", "boolean": "true or false"}
 
 
@@ -121,7 +116,7 @@ def _pictures_of(recorded: RecordedFrames, regions: Mapping[str, Known], *, fram
             if key in found:
                 found[key].times.append(at)
                 continue
-            found[key] = Picture(name, known.kind, known.region, [at], _png(frame if frames else part))
+            found[key] = Picture(name, known.kind, known.region, [at], png_of(frame if frames else part))
             if len(found) > MAX_PICTURES:
                 raise AuthoringError(
                     f"there are over {MAX_PICTURES} different pictures of {', '.join(regions)}; name one source with "
@@ -220,11 +215,3 @@ def _chosen(known: Mapping[str, Known], source: str | None) -> dict[str, Known]:
     if not visible:
         raise AuthoringError("no source is on the screen; name a region in runtime.toml for what is to be proposed")
     return visible
-
-
-def _png(pixels: NDArray[np.uint8]) -> bytes:
-    height, width, _ = pixels.shape
-    image = Image.frombuffer("RGB", (width, height), np.ascontiguousarray(pixels), "raw", "BGRX", 0, 1)
-    png = io.BytesIO()
-    image.save(png, "png", compress_level=_PNG_LEVEL)
-    return png.getvalue()

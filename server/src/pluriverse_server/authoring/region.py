@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import io
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,7 +10,6 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 import numpy as np
-from PIL import Image
 from pydantic import TypeAdapter
 
 from pluriverse_server.manifest.conditions import Value
@@ -114,12 +112,6 @@ class Proposer:
         source = _SOURCES.validate_python(table)
         assert isinstance(source, ScreenSource)
         return make_reader(UNNAMED, source, self._folder)
-
-
-def png_of(pixels: Pixels) -> bytes:
-    png = io.BytesIO()
-    Image.fromarray(np.ascontiguousarray(pixels[..., 2::-1])).save(png, "png")
-    return png.getvalue()
 
 
 def _colours_of(pixels: Pixels) -> list[tuple[str, float]]:
