@@ -436,7 +436,6 @@ def doctor(runtime: Annotated[str, typer.Argument(help="The runtime that is to r
 
 
 def main() -> None:
-    """Run the command."""
     app(prog_name="pluriverse")
 
 

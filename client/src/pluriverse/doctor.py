@@ -37,17 +37,14 @@ class Finding:
 
     @property
     def present(self) -> bool:
-        """Whether it is there."""
         return self.reason is None
 
     @property
     def missing(self) -> str | None:
-        """What is missing."""
         return self.reason and (self.reason.rpartition("; ")[0] or self.reason)
 
     @property
     def mend(self) -> str | None:
-        """What mends it, if anything."""
         missing, _, mend = (self.reason or "").rpartition("; ")
         return mend if missing else None
 

@@ -30,7 +30,6 @@ class Endpoint:
 
     @property
     def authority(self) -> str:
-        """Host and port, as in a URL."""
         return f"{f'[{self.host}]' if ':' in self.host else self.host}:{self.port}"
 
     def url(self, scheme: Literal["http", "ws"], path: str = "/") -> str:

@@ -14,11 +14,7 @@ from .errors import Misuse
 
 
 class HasDescriptor(Protocol):
-    """A socket or a file."""
-
-    def fileno(self) -> int:
-        """Return its descriptor; -1 or ValueError: it is closed."""
-        ...
+    def fileno(self) -> int: ...
 
 
 T = TypeVar("T", bound=HasDescriptor)
@@ -44,14 +40,12 @@ class Owner:
     """How many forks lie between the process that imported this and the present one. A pid would be a system call."""
 
     def __init__(self, what: str) -> None:
-        """``what`` is its own, in words: ``"this environment"``."""
         self._generation = Owner.forks
         self._pid = os.getpid()
         self._what = what
 
     @property
     def is_here(self) -> bool:
-        """Whether this is that process."""
         return self._generation == Owner.forks
 
     def require(self) -> None:

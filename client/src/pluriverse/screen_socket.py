@@ -62,7 +62,6 @@ class ScreenSocket:
                 return data
 
     def send(self, data: bytes) -> None:
-        """Send all."""
         self._before_deadline()
         if data:
             self.raw.sendall(data if self.stream is None else self.stream.wrap(data))

@@ -10,7 +10,6 @@ CLOCK: SteadyClock = SteadyClock(time.time, time.monotonic)
 
 
 def now() -> float:
-    """Return UNIX seconds of the steady clock."""
     return CLOCK.now()
 
 

@@ -72,14 +72,12 @@ def sequence(value: Any) -> list[Any] | None:
 
 
 def env_id(value: Any) -> str:
-    """Return the id of an environment."""
     if not isinstance(value, str) or not 0 < len(value) <= MAX_ENV_ID_CHARS:
         refuse("env_id", value, "RUNTIME.NAME, such as gym-core.PongDeterministic-v3")
     return value
 
 
 def choice(name: str, value: Any, choices: Collection[str | None]) -> Any:
-    """Return one of ``choices``."""
     if not (value is None or isinstance(value, str)) or value not in choices:
         refuse(name, value, f"one of {', '.join(map(repr, choices))}")
     return value
@@ -88,7 +86,6 @@ def choice(name: str, value: Any, choices: Collection[str | None]) -> Any:
 def integers(
     name: str, value: Any, meaning: Sequence[str], minimum: int | None = None, maximum: int | None = None
 ) -> tuple[int, ...]:
-    """Return as many integers as there are words in ``meaning``."""
     expected = f"({', '.join(meaning)}): integers{_range(minimum, maximum)}"
     items = sequence(value)
     if items is None or len(items) != len(meaning):
@@ -100,7 +97,6 @@ def integers(
 
 
 def indices(name: str, value: Any, n: int) -> list[int]:
-    """Return integers of 0 to ``n`` - 1, as many as there are."""
     items = sequence(value)
     if items is None:
         refuse(name, value, "a list of integers")
@@ -125,7 +121,6 @@ def mapping(name: str, value: Any) -> dict[str, Any]:
 
 
 def instance(name: str, value: Any, kind: type[T]) -> T:
-    """Return a ``kind``."""
     if not isinstance(value, kind):
         refuse(name, value, f"{kind.__name__}(…)")
     return value

@@ -30,7 +30,6 @@ class Bytes(Protocol):
 
 
 def read(file: Bytes, limit: int = MAX_TEXT_BYTES) -> bytes:
-    """Return all of a file."""
     data = file.read(limit + 1)
     if len(data) > limit:
         raise ValueError(f"it has over {limit} bytes")
@@ -48,7 +47,6 @@ def lines(file: Lines, limit: int) -> Iterator[bytes]:
 
 
 def parse_toml(data: bytes) -> dict[str, Any]:
-    """Return what a file of TOML says."""
     try:
         return tomllib.loads(data.decode())
     except RecursionError:

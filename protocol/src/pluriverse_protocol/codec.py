@@ -15,8 +15,6 @@ M_co = TypeVar("M_co", bound=Message, covariant=True)
 
 
 class Envelope(NamedTuple, Generic[M_co]):
-    """A message and its headers."""
-
     message: M_co
     headers: Headers
 
@@ -37,7 +35,6 @@ def envelop(message: Message, body: str, headers: Headers) -> str:
 
 
 def decode_from_agent(data: str | bytes) -> Envelope[AgentMessage]:
-    """Return the message that an agent sent."""
     if len(data) > MAX_MESSAGE_BYTES:
         raise MalformedEnvelope(f"a message of {len(data)} bytes, over {MAX_MESSAGE_BYTES}")
     return _decode(data, AGENT_METHODS)

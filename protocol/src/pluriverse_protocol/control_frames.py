@@ -14,8 +14,6 @@ TOO_MANY: Final = f"more than {MAX_CONTROL_FRAMES_AT_ONCE} pings and pongs, and 
 
 
 class ControlFrames:
-    """Those of one peer."""
-
     def __init__(self, clock: Callable[[], float]) -> None:
         """``clock`` returns seconds, which never go back."""
         self._clock = clock

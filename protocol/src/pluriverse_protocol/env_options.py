@@ -28,7 +28,6 @@ def _fits(value: Any, type_: str) -> bool:
 
 
 def read_value(value: Any) -> Value:
-    """Return a value that an option may have."""
     match value:
         case bool():
             return value
@@ -99,7 +98,6 @@ class Option:
 
     @property
     def values(self) -> str:
-        """Which values there are, in words."""
         if self.choices is not None:
             return f"one of {', '.join(map(repr, self.choices))}"
         limits = [
@@ -141,7 +139,6 @@ def parse_values(json: object) -> dict[str, Value]:
 
 
 def complete(declared: Mapping[str, Option], given: Mapping[str, Value]) -> dict[str, Value]:
-    """Return a value for each option: the one given, or the default."""
     for name in given:
         if name not in declared:
             there_are = ", ".join(declared) or "none"

@@ -77,7 +77,6 @@ class Spaces:
         return self.keys or tuple(dict.fromkeys(key for choice in self.discrete for key in choice.keys))
 
     def as_json(self) -> dict[str, Any]:
-        """Return the JSON object that stands for it in a message."""
         return to_json(self)
 
 

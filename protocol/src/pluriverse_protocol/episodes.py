@@ -15,8 +15,6 @@ class State(Enum):
 
 
 class Event(Enum):
-    """The events of an episode."""
-
     RESET = "a reset asks for a new episode"
     JOIN = "a reset asks for no more than the episode under way"
     READY = "the program is ready"
@@ -27,8 +25,6 @@ class Event(Enum):
 
 
 class Step(Enum):
-    """The steps that follow an event."""
-
     SEND_REWARD = "send the reward"
     END = "send the last reward, done, with the old episode's id"
     BEGIN = "next episode id; describe resetting; ask the program to begin"

@@ -47,7 +47,6 @@ Event = KeyEvent | PointerEvent | JoystickEvent
 
 
 def to_wire(event: Event) -> list[Any]:
-    """Return the list that stands for the event in a message."""
     match event:
         case KeyEvent(keysym, down):
             return ["KeyEvent", keysym, down]
@@ -58,7 +57,6 @@ def to_wire(event: Event) -> list[Any]:
 
 
 def from_wire(item: object) -> Event:
-    """Return the event that a list of a message stands for."""
     if not isinstance(item, list) or not item:
         raise ValueError(f"an event is a list that begins with its name, got {item!r:.80}")
     name, *arguments = cast("list[Any]", item)

@@ -20,5 +20,4 @@ def keysyms() -> Mapping[str, int]:
 
 @functools.cache
 def keysym_names() -> Mapping[int, str]:
-    """Return the usual name of each keysym that has one."""
     return {number: name for name, number in reversed(list(keysyms().items()))}

@@ -48,8 +48,6 @@ def expect(condition: bool, message: str = "") -> None:
 
 
 def integer(low: int, high: int) -> Callable[[Any], int]:
-    """Return a reader of integers of ``low`` to ``high``."""
-
     def read(value: Any) -> int:
         if isinstance(value, int) and not isinstance(value, bool) and low <= value <= high:
             return value

@@ -51,7 +51,6 @@ class View:
     grey: bool = False
 
     def query(self) -> dict[str, str]:
-        """Return the parameters of a lane's address that ask for it."""
         query: dict[str, str] = {}
         if self.crop is not None:
             query[CROP] = ",".join(map(str, self.crop))
@@ -95,7 +94,6 @@ def pack_handover(slot: int, view: View | None) -> bytes:
 
 
 def unpack_handover(data: bytes) -> tuple[int, View | None]:
-    """Return the slot and the view."""
     slot, x, y, width, height, down, across, grey = _HANDOVER.unpack(data)
     view = View((x, y, width, height) if width else None, (down, across) if down else None, grey)
     return slot, None if view == View() else view

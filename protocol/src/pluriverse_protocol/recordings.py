@@ -136,11 +136,9 @@ class RecordingWriter:
         self._last = 0.0
 
     def begin(self) -> bytes:
-        """Return the bytes that a recording begins with."""
         return _frame(b"H", 0.0, _header_bytes(self.header))
 
     def write(self, record: Record) -> bytes:
-        """Return the bytes of a record."""
         try:
             kind, payload = _payload(record)
             _check_time(record.at, self._last)
@@ -169,7 +167,6 @@ class RecordingReader:
         self._broken: MalformedRecording | None = None
 
     def receive(self, data: bytes) -> None:
-        """Add bytes."""
         if self._start > _DROP_BYTES:
             del self._buffer[: self._start]
             self._dropped += self._start

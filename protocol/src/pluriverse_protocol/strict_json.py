@@ -53,7 +53,6 @@ def parse(data: str | bytes, *, max_depth: int = MAX_DEPTH) -> Any:
 
 
 def parse_object(data: str | bytes, *, max_depth: int = MAX_DEPTH) -> dict[str, Any]:
-    """Return the JSON object that ``data`` holds, as ``parse`` does."""
     document = parse(data, max_depth=max_depth)
     if not isinstance(document, dict):
         raise ValueError(f"expected a JSON object, got {type(document).__name__}")
@@ -61,7 +60,6 @@ def parse_object(data: str | bytes, *, max_depth: int = MAX_DEPTH) -> dict[str, 
 
 
 def dump(document: dict[str, Any], *, max_depth: int = MAX_DEPTH) -> str:
-    """Return ``document`` on one line of ASCII."""
     try:
         text = _ENCODER.encode(document)
     except (TypeError, RecursionError) as error:

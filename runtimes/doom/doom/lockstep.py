@@ -11,8 +11,6 @@ from .engine import HEIGHT, WIDTH, Engine
 
 
 class View:
-    """A window in the engine's place."""
-
     def __init__(self) -> None:
         self.window = Window(WIDTH, HEIGHT, title="doom")
         self._region = self.window.image(0, 0, WIDTH, HEIGHT)
@@ -27,8 +25,6 @@ class View:
 
 
 class LockstepEpisode(SteppedEpisode):
-    """An episode in which a frame is a tic."""
-
     def __init__(self, request: Reset, engine: Engine, view: View, reporter: Reporter) -> None:
         """Show the first tic; ``begin`` has yet to report it. Raise EngineDied if the engine has crashed."""
         super().__init__(request, reporter)

@@ -39,7 +39,6 @@ class Atari:
 
     @property
     def frames(self) -> str:
-        """What a step is, in words."""
         if self.frameskip == 1:
             return "every frame"
         return f"frameskip {self.frameskip or '2 to 4'}"

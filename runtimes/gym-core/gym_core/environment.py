@@ -57,7 +57,6 @@ class Environment(ABC):
         """Return the current frame as people see it, uint8 (height, width, 3), RGB; valid until the next step."""
 
     def observation(self) -> list[float] | None:
-        """The structured observation, where this environment reports one."""
         return None
 
     @property

@@ -85,7 +85,6 @@ _DIFFICULTIES: Final = {
 
 
 def _numbers(text: str) -> tuple[int, ...]:
-    """Return the numbers of ``"4 0-2"``: 4, 0, 1, 2."""
     ranges = (part.partition("-") for part in text.split())
     return tuple(number for low, _, high in ranges for number in range(int(low), int(high or low) + 1))
 

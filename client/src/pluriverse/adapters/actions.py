@@ -32,9 +32,7 @@ BUTTONS: Final = 3
 class ActionEncoder(Protocol):
     """Encodes the actions of one environment; remembers which keys and buttons are down."""
 
-    def events(self, action: Any) -> list[Event]:
-        """Return the events that an action changes the keys and the pointer with."""
-        ...
+    def events(self, action: Any) -> list[Event]: ...
 
     def release(self) -> list[InputEvent]:
         """Return the events that release everything; the next action presses anew what it wants."""
@@ -65,11 +63,9 @@ class ActionMap:
 
     @property
     def n(self) -> int:
-        """The number of choices of a discrete action."""
         return len(self.choices)
 
     def encoder(self) -> ActionEncoder:
-        """Return an encoder for one copy of the environment."""
         match self.kind:
             case "discrete":
                 return _Taps(self) if self.tap else _Choices(self)
@@ -82,8 +78,6 @@ class ActionMap:
 
 
 class _Keys:
-    """Holds some of ``keys`` down."""
-
     def __init__(self, keys: Sequence[int]) -> None:
         self._keys = keys
         self._held: frozenset[int] | None = None  # None: unknown

@@ -127,7 +127,6 @@ class Core:
 
     @property
     def n(self) -> int:
-        """The number of environments."""
         return self.env.n
 
     @property
@@ -136,12 +135,10 @@ class Core:
         return False
 
     def phase(self, index: int) -> Phase:
-        """Return what an environment is waiting for."""
         self.env.require_own()
         return self._players[index].phase
 
     def result(self, index: int) -> StepResult:
-        """Return the last answer of an environment."""
         self.env.require_own()
         return self._results[index]
 
@@ -263,7 +260,6 @@ class Core:
         raise RemoteFailed(f"no episode of {self.env} began within {RECEIVE_S:g} s")
 
     def _answer(self, index: int, result: StepResult) -> None:
-        """Note what an environment has answered."""
         self._results[index] = result
         del self._waiting[index]
         self._ready.append(index)
@@ -274,7 +270,6 @@ class Core:
         """Say which kind of time episodes are to be in, before the first."""
 
     def _open_screens(self, vnc: VncOptions, options: PictureOptions, size: tuple[int, int], *, whole: bool) -> Pixels:
-        """Open what pictures come by; return one that is blank."""
         if self.spaces is not None and self.spaces.step is not None:
             raise ConfigurationError(
                 f"{self.described.env_id} waits for its agent; make it with clock='lockstep', or play it with "

@@ -65,7 +65,6 @@ class Ended(IntEnum):
 
 
 def check_measured(measured: object) -> Measured:
-    """Return how much infos are to say."""
     if measured is True or measured is False or measured == "full":
         return measured  # pyright: ignore[reportReturnType] - it is one of the three
     raise ConfigurationError(f"measured is {measured!r:.80}; expected True, False or 'full'")
@@ -102,7 +101,6 @@ def info_of(result: StepResult, measured: Measured) -> dict[str, Any]:
 
 
 def ended(result: StepResult) -> Ended:
-    """Return why the episode ended with this result."""
     if result.terminated:
         return Ended.OUTCOME
     if not result.truncated:

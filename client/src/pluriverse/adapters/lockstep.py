@@ -81,7 +81,6 @@ class LockstepCore(Core):
 
     @property
     def n(self) -> int:
-        """The number of environments."""
         return self.env.n * self._slots
 
     @property
@@ -90,7 +89,6 @@ class LockstepCore(Core):
         return self.described.lockstep == "exact"
 
     def phase(self, index: int) -> Phase:
-        """Return what an environment is waiting for."""
         self.env.require_own()
         return self._games[index].phase
 
@@ -276,7 +274,6 @@ class LockstepCore(Core):
         return True
 
     def _take_arrived(self, index: int) -> None:
-        """Take in what has come on a lane."""
         game = self._games[index]
         if game.lane is None:
             return

@@ -67,7 +67,6 @@ class Pictures:
         self.shape: tuple[int, int, int] = (*(options.size or (height, width)), 1 if options.grey else 3)
 
     def asked_of(self, vnc: VncOptions) -> VncOptions:
-        """How to ask the VNC driver for these pictures."""
         # Copies could be of what was never decoded.
         encodings = [name for name in vnc.encodings if name != "copyrect"]
         size, grey = self.options.size, self.options.grey

@@ -20,8 +20,6 @@ LOOK_S: Final = 0.05
 
 
 class Phase(Enum):
-    """The phases of an environment, named for what it waits for."""
-
     NEW = auto()
     """Its first reset."""
     RESETTING = auto()
@@ -54,8 +52,6 @@ _NO_OUTCOME: Final = Outcome()
 
 @dataclass(slots=True)
 class StepResult:
-    """The answer to a reset or an action."""
-
     screen: Pixels
     """The picture, or the whole screen where those are kept; at an episode's end the last picture of it."""
     text: str = ""

@@ -268,7 +268,6 @@ class RepeatableCore(LockstepCore):
             self._play_on(index, past, snapshot, first)
 
     def _play_on(self, index: int, past: _Past, snapshot: Snapshot, arrived: Arrived) -> None:
-        """Play the next of the steps that are played again, if there is one."""
         assert past.again is not None
         self._heard_at = time.monotonic()
         if past.again:
@@ -303,7 +302,6 @@ class RepeatableCore(LockstepCore):
 
 
 def lockstep_of(core: Core) -> RepeatableCore:
-    """Return a core that is in lockstep."""
     if not isinstance(core, RepeatableCore):
         raise ConfigurationError('in real time nothing can be repeated; make the environment with clock="lockstep"')
     return core

@@ -42,8 +42,6 @@ FLUSH_STEPS: Final = 1000
 
 @dataclass(frozen=True, slots=True)
 class RunHeader:
-    """How a run was made."""
-
     env_id: str
     runtime_version: str | None
     frame_skip: int
@@ -81,7 +79,6 @@ class RunEpisode:
 
 
 def answer_of(result: StepResult) -> Answer:
-    """Return what is compared of a result."""
     said = json.dumps([result.text, result.state, result.reported_info], sort_keys=True).encode()
     # An end by the agent's own limit of steps is none of the environment's.
     outcome = result.outcome
@@ -92,8 +89,6 @@ def answer_of(result: StepResult) -> Answer:
 
 
 class RunLog:
-    """Writes a run as it is played."""
-
     def __init__(self, path: str | os.PathLike[str], header: RunHeader) -> None:
         try:
             self._file = forks.keep(gzip.GzipFile(path, "xb"))
@@ -113,7 +108,6 @@ class RunLog:
         self._file.flush()
 
     def step(self, index: int, events: Sequence[Event], result: StepResult) -> None:
-        """Note a step's answer."""
         answer = answer_of(result)
         reward = int(answer.reward) if answer.reward.is_integer() else answer.reward
         line: list[Any] = [index, _wire(events), reward, answer.frame]

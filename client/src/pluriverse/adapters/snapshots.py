@@ -66,7 +66,6 @@ class Snapshot:
 
 
 def steps_of(trail: Trail) -> list[Sequence[Event]]:
-    """Return the events of all steps, the first one last."""
     steps: list[Sequence[Event]] = []
     while trail is not None:
         trail, events = trail

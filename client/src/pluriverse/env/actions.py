@@ -23,7 +23,6 @@ class Action:
 
 
 def parse_actions(action_n: Any, n: int) -> list[Action]:
-    """The actions of all indices."""
     if isinstance(action_n, str | bytes) or not isinstance(action_n, Iterable):
         raise ActionError(f"expected a list of {n} actions, got {action_n!r:.120}")
     actions = list(cast("Iterable[Any]", action_n))

@@ -36,7 +36,6 @@ class Backoff:
         self._broken_since = now
 
     def whole(self, now: float) -> None:
-        """Note that the connection is whole."""
         self._whole_since = now
 
     def broken_for(self, now: float) -> float:

@@ -138,44 +138,34 @@ class Wrapper(Env):
 
     @property
     def n(self) -> int:
-        """The number of environments."""
         return self.env.n
 
     def configure(self, **options: Any) -> None:
-        """See ``VectorEnv.configure``."""
         self.env.configure(**options)
 
     def reset(self) -> Any:
-        """See ``Env.reset``."""
         return self.env.reset()
 
     def step(self, action_n: Any) -> Step:
-        """See ``Env.step``."""
         return self.env.step(action_n)
 
     def truncate(self, index: int) -> None:
-        """See ``Env.truncate``."""
         self.env.truncate(index)
 
     def wait(self, timeout_s: float) -> bool:
-        """See ``Env.wait``."""
         return self.env.wait(timeout_s)
 
     def seed(self, seed: int | Sequence[int | None] | None) -> list[int | None]:
-        """See ``Env.seed``."""
         return self.env.seed(seed)
 
     def render(self, mode: str = "human") -> Any:
-        """See ``Env.render``."""
         return self.env.render(mode)
 
     def close(self) -> None:
-        """See ``Env.close``."""
         self.env.close()
 
     @property
     def unwrapped(self) -> Env:
-        """The environment inside all wrappers."""
         return self.env.unwrapped
 
     def __repr__(self) -> str:
@@ -190,11 +180,9 @@ class ObservationWrapper(Wrapper):
         """Return an observation changed."""
 
     def reset(self) -> Any:
-        """See ``Env.reset``."""
         return self._all(self.env.reset())
 
     def step(self, action_n: Any) -> Step:
-        """See ``Env.step``."""
         observation_n, reward_n, done_n, info = self.env.step(action_n)
         return self._all(observation_n), reward_n, done_n, info
 

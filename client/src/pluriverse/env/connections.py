@@ -133,7 +133,6 @@ class RemoteConnection:
         return printable(str(error)) if error is not None else None
 
     async def close(self, loop: BackgroundLoop) -> None:
-        """Close both."""
         if self.mending is not None:
             self.mending.cancel()
             await asyncio.wait([self.mending])
@@ -179,7 +178,6 @@ class RemoteConnections:
         self._loop = BackgroundLoop("pluriverse", workers=manager.n + 1)
 
     def connect(self, addresses: list[Address]) -> None:
-        """Connect to all at once; blocks."""
         self._loop.submit(self._connect_all(addresses)).result()
 
     def open_screens(self, open_screen: OpenScreen) -> None:
@@ -366,6 +364,5 @@ class RemoteConnections:
 
 
 def _close_screen(opening: asyncio.Task[VncConnection]) -> None:
-    """Close a screen that was opened for nothing."""
     if not opening.cancelled() and opening.exception() is None:
         opening.result().close()

@@ -455,7 +455,6 @@ class VectorEnv(Env):
 
 
 def _values(options: Mapping[str, Any] | None) -> dict[str, Value]:
-    """Return options as they are sent."""
     plain: dict[str, Any] = {
         name: cast("Any", value).item() if isinstance(value, np.generic) else value
         for name, value in validation.mapping("env_options", options).items()

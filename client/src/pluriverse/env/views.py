@@ -28,15 +28,11 @@ RESERVED_LINES: Final = 1
 
 
 class View(Protocol):
-    """Something that shows pictures."""
-
     def show(self, picture: Picture) -> None:
         """Show a picture: uint8 (height, width, 3) RGB."""
         ...
 
-    def close(self) -> None:
-        """Show no more."""
-        ...
+    def close(self) -> None: ...
 
 
 def make_view(mode: str, *, title: str) -> View:
@@ -61,7 +57,6 @@ class TerminalView:
         self._began = False
 
     def show(self, picture: Picture) -> None:
-        """Show a picture, as large as fits."""
         columns, lines = self._size or shutil.get_terminal_size()
         rows = half_blocks(shrink(_colour(picture), columns, 2 * max(1, lines - RESERVED_LINES)))
         self._out.write((_HOME if self._began else _CLEAR + _HOME) + "\n".join(rows) + "\n")
@@ -69,14 +64,11 @@ class TerminalView:
         self._began = True
 
     def close(self) -> None:
-        """Leave the colours."""
         self._out.write(_RESET)
         self._out.flush()
 
 
 class WindowView:
-    """A window of tkinter's."""
-
     def __init__(self, title: str) -> None:
         import tkinter as tk
 
@@ -107,7 +99,6 @@ class WindowView:
         self._window.update()
 
     def close(self) -> None:
-        """Close the window."""
         if self._open and self._owner.is_here:
             self._open = False
             self._image = None

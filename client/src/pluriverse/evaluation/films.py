@@ -27,7 +27,6 @@ LAST_MS: Final = 1500
 
 
 def write_film(recording: Path, film: Path) -> None:
-    """Write the first minute of a recording."""
     pictures = [Image.fromarray(picture) for picture in _pictures(RecordedScreen(recording))]
     durations = [1000 // FPS] * (len(pictures) - 1) + [LAST_MS]
     # Whole or not at all, also on a full disk.

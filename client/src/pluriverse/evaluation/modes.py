@@ -27,7 +27,6 @@ class Mode:
 
     @property
     def clock(self) -> Literal["realtime", "lockstep"]:
-        """The clock of its episodes."""
         return "lockstep" if self.paused else "realtime"
 
 

@@ -134,13 +134,11 @@ class Play(Computer):
         return super().seen()
 
     def look(self, *arguments: Any, **options: Any) -> Image:
-        """Return a picture, as ``Computer.look``."""
         image = super().look(*arguments, **options)
         self._see()
         return image
 
     def tree(self) -> Tree:
-        """Return what is on the screen, as ``Computer.tree``."""
         with self._lock:
             tree = super().tree()
         self._see()
@@ -185,7 +183,6 @@ class Play(Computer):
             raise ResetNeeded(f"the episode is over: {self.ended}")
 
     def _watch(self) -> None:
-        """Receive what nobody waits for."""
         frame_s = self.frame_ms / 1000
         while not self._closing.wait(frame_s):
             # Whoever broke is told of it by the agent's next call.

@@ -43,7 +43,6 @@ class Run(BaseModel):
     versions: dict[str, str]
 
     def same(self, other: Run) -> bool:
-        """Whether results of both belong together."""
         return (self.agent, self.suite, self.digest) == (other.agent, other.suite, other.digest)
 
     def joined(self, before: Run) -> Run:
@@ -88,8 +87,6 @@ class Episode(BaseModel):
 
 
 class Folder:
-    """The folder of a run."""
-
     def __init__(self, path: Path) -> None:
         self.path = path
         self.recordings = path / RECORDINGS

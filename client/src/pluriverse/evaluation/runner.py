@@ -51,7 +51,6 @@ class Runner:
     _ended: threading.Event = field(default_factory=threading.Event)
 
     def lots(self, done: Collection[Key]) -> list[Lot]:
-        """Return what is left to play."""
         lots: dict[tuple[str, str], Lot] = {}
         for task in self.suite.tasks:
             for mode in self.modes:

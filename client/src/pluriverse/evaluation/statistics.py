@@ -44,7 +44,6 @@ class Difference:
 
     @property
     def real(self) -> bool:
-        """Whether the interval excludes that there is none."""
         return self.low > 0 or self.high < 0
 
 

@@ -26,8 +26,6 @@ Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,59}$")]
 
 
 class Task(BaseModel):
-    """One task: an environment, and how an episode of it is scored."""
-
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: Name
@@ -95,7 +93,6 @@ def scripted(suite: Suite) -> Suite:
 
 
 def read_suite(where: str) -> Suite:
-    """Read a suite, of a path or one that is shipped by its name."""
     path = Path(where)
     if path.suffix != ".toml" and not path.exists():
         shipped = files("pluriverse.evaluation") / "suites"

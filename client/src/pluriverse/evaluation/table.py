@@ -13,8 +13,6 @@ from .statistics import Estimate, estimate
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """The episodes of one task in one mode."""
-
     score: Estimate
     succeeded: float
     """Which part of them."""

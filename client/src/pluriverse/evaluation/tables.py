@@ -24,7 +24,6 @@ class Sheet:
     rows: Sequence[Sequence[str]]
 
     def text(self, kind: Literal["pipe", "html"] = "pipe") -> str:
-        """Return it as Markdown, or as HTML."""
         alignments = ["left", *["right"] * (len(self.head) - 1)]
         return render(self.rows, self.head, tablefmt=kind, disable_numparse=True, colalign=alignments)
 

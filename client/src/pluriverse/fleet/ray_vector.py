@@ -100,12 +100,10 @@ class RayVector:
 
     @property
     def n(self) -> int:
-        """The number of environments."""
         return int(self._ends[-1])
 
     @property
     def spec(self) -> VectorSpec:
-        """What all environments share."""
         return replace(self._specs[0], n=self.n)
 
     def recv(self, timeout_s: float = RECEIVE_S) -> Batch:

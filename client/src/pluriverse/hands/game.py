@@ -39,8 +39,6 @@ BEGIN_S: Final = 120.0
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """How an episode ended."""
-
     terminated: bool
     reason: str
 
@@ -69,23 +67,17 @@ class Moment:
 
 
 class Game(Protocol):
-    """A remote that is played."""
-
     began: float
     """The beginning of its time, in UNIX seconds."""
 
     @property
-    def described(self) -> Describe:
-        """What the remote said of itself."""
-        ...
+    def described(self) -> Describe: ...
 
     def is_due(self, *, plays: bool) -> bool:
         """Return whether to step, in a few milliseconds. ``plays``: whether the person is there."""
         ...
 
-    def step(self, events: Sequence[InputEvent]) -> Moment:
-        """Act, and return what has come."""
-        ...
+    def step(self, events: Sequence[InputEvent]) -> Moment: ...
 
     def close(self) -> None:
         """Disconnect, and remove the remote if it was started."""
@@ -132,16 +124,13 @@ class RealTimeGame:
 
     @property
     def described(self) -> Describe:
-        """See ``Game``."""
         return self._described
 
     def is_due(self, *, plays: bool) -> bool:
-        """See ``Game``."""
         del plays
         return True
 
     def step(self, events: Sequence[InputEvent]) -> Moment:
-        """See ``Game``."""
         acted_at = time.time() - self.began
         outcome = self._env.step_some({0: Action(tuple(events))})[0]
         if not outcome.updates and not outcome.done:
@@ -157,7 +146,6 @@ class RealTimeGame:
         return Moment(acted_at, at, screen, outcome, acted, runs, seed, outcome.reward, ended)
 
     def close(self) -> None:
-        """See ``Game``."""
         self._env.close()
 
     def _wait_for_episode(self) -> Describe:
@@ -189,11 +177,9 @@ class LockstepGame:
 
     @property
     def described(self) -> Describe:
-        """See ``Game``."""
         return self._core.described
 
     def is_due(self, *, plays: bool) -> bool:
-        """See ``Game``."""
         wait_s = self._due - time.time()
         if self._begins or (plays and wait_s <= 0):
             return True
@@ -201,7 +187,6 @@ class LockstepGame:
         return False
 
     def step(self, events: Sequence[InputEvent]) -> Moment:
-        """See ``Game``."""
         begins = self._begins
         if begins:
             self._core.reset(0, self._seed)
@@ -218,7 +203,6 @@ class LockstepGame:
         return moment
 
     def close(self) -> None:
-        """See ``Game``."""
         self._core.close()
 
     def _moment(self, early: float, *, acted: bool) -> Moment:

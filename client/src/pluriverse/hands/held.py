@@ -90,7 +90,6 @@ class Hands:
         return events
 
     def let_go(self) -> None:
-        """Release everything."""
         for keysym in reversed(list(self._keys)):
             self._release(keysym)
         if self._pointer.buttonmask:

@@ -48,11 +48,9 @@ class Listener:
 
     @property
     def listens(self) -> bool:
-        """Whether it was started."""
         return bool(self._running)
 
     def start(self) -> None:
-        """Listen from now on."""
         keyboard, mouse = self._modules
         self._running = [
             keyboard.Listener(on_press=self._on_press, on_release=self._on_release),

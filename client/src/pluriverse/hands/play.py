@@ -196,7 +196,6 @@ class _Score:
         return " | ".join(parts)
 
     def summary(self) -> str:
-        """Return what a session came to."""
         return f"{self._env_id}: {self._ended} episodes ended, reward {self._total:+g}"
 
     def _note_lags(self, outcome: Outcome) -> None:

@@ -50,7 +50,6 @@ class Export:
             RecordedScreen(path)
 
     def to_minari(self, dataset_id: str) -> None:
-        """Write a dataset of all episodes."""
         count = write_dataset(dataset_id, self._episodes())
         self._report(f"{dataset_id}: {count} episodes; load them with minari.load_dataset({dataset_id!r})")
 

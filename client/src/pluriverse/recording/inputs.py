@@ -31,7 +31,6 @@ class HeldInputs:
         self.clicked: int = 0
 
     def take(self, event: KeyEvent | PointerEvent) -> None:
-        """Apply an input event."""
         match event:
             case KeyEvent(keysym, True):
                 if keysym not in self._keys:
@@ -45,7 +44,6 @@ class HeldInputs:
                 self.clicked |= buttonmask
 
     def step(self) -> None:
-        """Begin the next step, with what is held."""
         self.pressed = []
         self.down = set(self._keys)
         self.clicked = self._buttons

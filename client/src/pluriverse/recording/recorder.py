@@ -84,7 +84,6 @@ class Recorder:
         self._add(Update(self._since(at), raw_update([(box, pixels.tobytes())])))
 
     def inputs(self, at: float, events: Iterable[InputEvent]) -> None:
-        """Add what the person did."""
         for event in events:
             self._add(Input(self._since(at), event))
 
@@ -103,7 +102,6 @@ class Recorder:
         self._say(at, ready)
 
     def reward(self, at: float, episode: int, reward: float) -> None:
-        """Add what was earned."""
         self._say(at, {"report": "reward", "episode": episode, "reward": reward})
 
     def end(self, at: float, episode: int, reward: float, *, terminated: bool, reason: str) -> None:

@@ -73,17 +73,14 @@ class Address:
 
     @property
     def endpoint(self) -> Endpoint:
-        """Its rewarder port."""
         return Endpoint(self.host, self.rewarder_port, self.password, self.path, self.tls)
 
     @property
     def screen_name(self) -> str:
-        """Host and port of its screen, for messages."""
         return str(self.endpoint) if self.vnc_port is None else f"{self.host}:{self.vnc_port}"
 
     @property
     def url(self) -> str:
-        """Its URL, without the password."""
         if self.vnc_port is not None:
             return f"{TWO_PORTS}://{self}"
         if self.tls is None:
@@ -127,7 +124,6 @@ def parse_addresses(url: str, default_password: str | None = None) -> list[Addre
 
 
 def _trusted(query: dict[str, list[str]], count: int) -> list[TlsOptions]:
-    """Return whom to trust at each of ``count`` hosts."""
     ca_file = query.get("ca", [""])[-1]
     fingerprints = query.get("fingerprint", [""])
     if len(fingerprints) not in (1, count):

@@ -97,7 +97,6 @@ class Contained:
         self._output.close()
 
     def stop(self) -> None:
-        """Remove it."""
         self.stop_listening()
         _remove(self.container)
         self._lifeline.close()
@@ -137,8 +136,6 @@ class DockerOptions(EngineOptions):
 
 
 class DockerEngine(Engine[Contained]):
-    """Containers of one runtime."""
-
     Options = DockerOptions
     STARTED_AT_ONCE = STARTED_HERE_AT_ONCE
 
@@ -156,7 +153,6 @@ class DockerEngine(Engine[Contained]):
         sweep(self._client)
 
     def make(self) -> Contained:
-        """Create a container."""
         password = generate_password(PASSWORD_CHARS)
         # None is any free port; the SDK's documentation has it, its types haven't.
         ports: Any = {f"{port}/tcp": (self._options.host, None) for port in (VNC_PORT, REWARDER_PORT)}
@@ -184,7 +180,6 @@ class DockerEngine(Engine[Contained]):
                 raise
 
     def begin(self, remote: Contained) -> None:
-        """Start it."""
         with explained(NOT_STARTED):
             remote.container.start()
         remote.require_running()
@@ -194,7 +189,6 @@ class DockerEngine(Engine[Contained]):
         remote.stop_listening()
 
     def close(self) -> None:
-        """Hang up on the engine."""
         self._client.close()
 
 

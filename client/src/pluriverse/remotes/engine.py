@@ -23,9 +23,7 @@ class StartedRemote(Protocol):
     """One remote that an engine has started, or claimed for us."""
 
     @property
-    def address(self) -> Address:
-        """Its address, once it has begun."""
-        ...
+    def address(self) -> Address: ...
 
     def require_running(self) -> None:
         """Raise RemoteUnavailable, with its last output, unless it runs."""

@@ -51,7 +51,6 @@ def is_silent(address: Address) -> bool:
 
 
 def why_not_ready(address: Address) -> str | None:
-    """Return None if the remote is ready, else why not."""
     try:
         with contextlib.closing(open_http(address, ANSWER_S)) as connection:
             connection.request("GET", address.endpoint.below("/readyz"))

@@ -31,7 +31,6 @@ class Answer:
 
     @property
     def error(self) -> str:
-        """What the remote says is wrong."""
         return printable(str(self.document.get("error", f"HTTP status {self.status}"))[:500])
 
 

@@ -51,8 +51,6 @@ OUTPUT_TAIL_CHARS: Final = 2000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LocalRemote:
-    """One running process tree."""
-
     address: Address
     process: subprocess.Popen[bytes]
     folder: Path
@@ -72,13 +70,11 @@ class LocalRemote:
             raise RemoteUnavailable(f"the remote ended before it was ready, {how}:\n{self.output_tail()}")
 
     def output_tail(self) -> str:
-        """Return the end of its output, without its password."""
         self.output.seek(0)
         output = hide_password(self.output.read().decode(errors="replace"), self.address.password)
         return output[-OUTPUT_TAIL_CHARS:].strip()
 
     def ask_to_stop(self) -> None:
-        """Send it SIGTERM."""
         if self.process.poll() is None:
             # A stopped process takes no SIGTERM before it goes on.
             for signum in (signal.SIGTERM, signal.SIGCONT):
@@ -108,8 +104,6 @@ class LocalOptions(EngineOptions):
 
 
 class LocalEngine(Engine[LocalRemote]):
-    """Remotes of one runtime on this machine."""
-
     Options = LocalOptions
     STARTED_AT_ONCE = STARTED_HERE_AT_ONCE
     what = "a local process"
@@ -146,7 +140,6 @@ class LocalEngine(Engine[LocalRemote]):
             remote.stop()
 
     def close(self) -> None:
-        """End the thread that forks."""
         self._forker.shutdown()
 
     def _fork(self, *arguments: str) -> LocalRemote:

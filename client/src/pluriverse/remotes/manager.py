@@ -23,9 +23,7 @@ class RemoteManager(Protocol):
     """A fixed number of remotes. All calls block; ``replace`` may be called from several threads, for other indices."""
 
     @property
-    def n(self) -> int:
-        """How many remotes there are."""
-        ...
+    def n(self) -> int: ...
 
     def start(self, progress: Progress) -> Sequence[Address]:
         """Start all, side by side, and wait until each is ready to be connected to.
@@ -64,12 +62,9 @@ class StartedRemotes(Generic[R]):
 
     @property
     def n(self) -> int:
-        """How many remotes there are."""
         return self._n
 
     def start(self, progress: Progress) -> Sequence[Address]:
-        """See ``RemoteManager.start``."""
-
         def start(index: int) -> Address:
             progress(index, f"starting {self.pool.engine.what}")
             address = self._take(index)
@@ -100,7 +95,6 @@ class StartedRemotes(Generic[R]):
             threads.shutdown(wait=False, cancel_futures=True)
 
     def replace(self, index: int) -> Address:
-        """See ``RemoteManager.replace``."""
         remote = self._remotes[index]
         if remote is not None:
             try:
@@ -116,7 +110,6 @@ class StartedRemotes(Generic[R]):
         return self._take(index)
 
     def close(self) -> None:
-        """See ``RemoteManager.close``."""
         with self._lock:
             self._closed = True
             remotes = [remote for remote in self._remotes if remote is not None]
@@ -151,11 +144,9 @@ class Attached:
 
     @property
     def n(self) -> int:
-        """How many remotes there are."""
         return len(self._addresses)
 
     def start(self, progress: Progress) -> Sequence[Address]:
-        """Return their addresses."""
         for index, address in enumerate(self._addresses):
             progress(index, f"attached to {address}")
         return self._addresses

@@ -23,7 +23,6 @@ def owner_of(pid: int) -> str | None:
 
 
 def this_process() -> str:
-    """Return the name of this process."""
     return owner_of(os.getpid()) or f"{_here()}:{os.getpid()}:"
 
 

@@ -24,26 +24,22 @@ class Places:
     """The remotes of ``remotes=``, each for one environment at a time. Its methods may be called by any thread."""
 
     def __init__(self, remotes: str) -> None:
-        """``remotes`` as for ``pluriverse.make``."""
         self._free: deque[str] = deque(one_by_one(remotes))
         self.count: int = len(self._free)
         self._lock = threading.Lock()
 
     def take(self) -> str:
-        """Return a free one, as ``remotes=`` for one environment."""
         with self._lock:
             if not self._free:
                 raise Full(f"all {self.count} remotes are in use; give one back, or start this with more --remotes")
             return self._free.popleft()
 
     def give_back(self, place: str) -> None:
-        """Let others take it."""
         with self._lock:
             self._free.append(place)
 
 
 def one_by_one(remotes: str) -> list[str]:
-    """Return ``remotes=`` for each single one of ``remotes``."""
     if remotes.partition(":")[0] in SCHEMES:
         scheme = _SCHEME.match(remotes)
         addresses, _, query = remotes.partition("?")

@@ -73,7 +73,6 @@ class Pool(Generic[R]):
 
     @property
     def spares(self) -> int:
-        """How many are ready to be taken."""
         return len(self._spares)
 
     def resize(self, warm: int) -> None:
@@ -132,7 +131,6 @@ class Pool(Generic[R]):
         wait_until_ready(remote.address, timeout_s, ready_or_ended)
 
     def discard(self, remote: R) -> None:
-        """Stop one that was taken."""
         if self._forget(remote):
             remote.stop()
 

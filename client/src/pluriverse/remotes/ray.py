@@ -86,7 +86,6 @@ class NodeRemote:
         self._remote: StartedRemote
 
     def node(self) -> str:
-        """Return the node's address, by which the others reach it."""
         return ray.util.get_node_ip_address()
 
     def start(self) -> Address:
@@ -107,14 +106,11 @@ class NodeRemote:
         self._remote.require_running()
 
     def stop(self) -> None:
-        """Stop it."""
         if self._pool is not None:
             self._pool.close()
 
 
 class RayRemote:
-    """A remote and the actor that holds it."""
-
     def __init__(self, actor: Any) -> None:
         self.actor = actor
         self.node: str | None = None  # once it has a place
@@ -145,7 +141,6 @@ class RayRemote:
             ray.get(self.actor.require_running.remote(), timeout=ANSWER_S)
 
     def stop(self) -> None:
-        """Stop it, and end its actor."""
         stop_all([self])
 
 
@@ -164,7 +159,6 @@ class RayEngine(Engine[RayRemote]):
         self._actors = ray.remote(NodeRemote).options(**reserved(options), max_concurrency=2)
 
     def make(self) -> RayRemote:
-        """Ask for an actor."""
         with explained("a remote on Ray"):
             return RayRemote(self._actors.remote(*self._make))
 
@@ -173,7 +167,6 @@ class RayEngine(Engine[RayRemote]):
         remote.begin(self._options)
 
     def stop_all(self, remotes: Sequence[RayRemote]) -> None:
-        """Stop remotes, side by side."""
         stop_all(remotes)
 
 
@@ -197,7 +190,6 @@ def connect(address: str | None) -> None:
 
 
 def reserved(options: RayOptions) -> dict[str, Any]:
-    """Return what an actor reserves, as Ray's options of actors."""
     return {
         "num_cpus": options.cpu,
         "memory": None if options.memory is None else int(options.memory),

@@ -24,7 +24,6 @@ class AskedTrees:
 
     @staticmethod
     def wait(answer: Answer) -> TreeReply:
-        """Return a tree that was asked for; blocks."""
         try:
             return answer.result(TREE_S)
         except TimeoutError:
@@ -37,7 +36,6 @@ class AskedTrees:
         self._asked[number] = answer
 
     def answered(self, number: MessageId | None, reply: TreeReply) -> None:
-        """Take an answer to the message of this number."""
         answer = self._take(number)
         if answer is not None:
             answer.set_result(reply)

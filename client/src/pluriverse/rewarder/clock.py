@@ -30,7 +30,6 @@ class Skew(NamedTuple):
 
     @property
     def middle(self) -> float:
-        """The best estimate, in seconds."""
         return (self.low + self.high) / 2
 
     def to_local(self, remote_time: float) -> tuple[float, float]:
@@ -48,7 +47,6 @@ class _Sample:
         return Skew(self.skew.low - drifted, self.skew.high + drifted)
 
     def width(self, now: float) -> float:
-        """Return the distance of its bounds in seconds."""
         bounds = self.bounds(now)
         return bounds.high - bounds.low
 

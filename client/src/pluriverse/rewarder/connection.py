@@ -235,7 +235,6 @@ class RewarderConnection:
         self._loop.call_soon_threadsafe(self._send, _Encoded(Action(tuple(events))))
 
     def tree(self) -> TreeReply:
-        """Ask for what is on the screen; blocks."""
         answer = Answer()
         self._loop.call_soon_threadsafe(self._ask_tree, answer)
         return AskedTrees.wait(answer)

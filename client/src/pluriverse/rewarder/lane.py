@@ -132,7 +132,6 @@ class LaneConnection:
         return arrived
 
     def fail(self, why: str, kind: type[RemoteFailed] = RemoteFailed) -> None:
-        """Use it no more."""
         if self.error is None:
             self.error = kind(f"the steps of the remote at {self.name} broke off: {why}")
 

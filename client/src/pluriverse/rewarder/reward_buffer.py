@@ -187,7 +187,6 @@ class RewardBuffer:
     # ── inside ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _episode(self, episode_id: int) -> _Episode | None:
-        """Return the episode of this id; None if it is over."""
         if episode_id <= self._ended:
             return None
         if not self._episodes or episode_id > self._episodes[-1].id:

@@ -46,7 +46,6 @@ class Canvas:
         r.require_inside(self.width, self.height)
 
     def wants(self, r: Region) -> bool:
-        """Whether anybody looks at any of this."""
         return not self._regions or any(region.touches(r) for region in self._regions)
 
     def surface(self, r: Region) -> Pixels:
@@ -59,7 +58,6 @@ class Canvas:
         return luma
 
     def put(self, r: Region, rgb: bytes | Pixels) -> None:
-        """Paint rows of RGB."""
         if isinstance(rgb, bytes):
             rgb = np.frombuffer(rgb, np.uint8)
         self._bytes_of(r)[...] = rgb.reshape(r.height, 3 * r.width)
@@ -75,7 +73,6 @@ class Canvas:
             target[..., colour] = source[..., 2 - colour]
 
     def fill(self, r: Region, rgb: bytes) -> None:
-        """Paint one colour."""
         self._bytes_of(r)[...] = np.frombuffer(rgb * r.width, np.uint8)
 
     def copy(self, r: Region, x: int, y: int) -> None:

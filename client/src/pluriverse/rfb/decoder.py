@@ -36,14 +36,10 @@ class Decoder(Protocol):
     """
 
     @property
-    def width(self) -> int:
-        """The desktop's, in pixels."""
-        ...
+    def width(self) -> int: ...
 
     @property
-    def height(self) -> int:
-        """The desktop's, in pixels."""
-        ...
+    def height(self) -> int: ...
 
     @property
     def framebuffer(self) -> NDArray[np.uint8]:

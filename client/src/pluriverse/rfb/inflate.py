@@ -8,8 +8,6 @@ from pluriverse_protocol.rfb.errors import BadData
 
 
 class Inflater:
-    """One stream of the server's."""
-
     def __init__(self) -> None:
         self.reset()
 

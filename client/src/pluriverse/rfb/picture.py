@@ -81,7 +81,6 @@ def make_picture(screen: Pixels, spec: PictureSpec) -> Pixels:
 
 
 def luma_of(rgb: Pixels) -> Pixels:
-    """Grey, (..., 1), of RGB, (..., 3)."""
     # One colour at a time is three times as quick as a product of matrices, which numpy does slowly in whole numbers.
     red, green, blue = (rgb[..., channel] * weight for channel, weight in enumerate(LUMA))
     return ((red + green + blue + 128) >> 8).astype(np.uint8)[..., np.newaxis]

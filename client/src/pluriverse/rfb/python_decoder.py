@@ -42,12 +42,10 @@ class PythonDecoder:
 
     @property
     def width(self) -> int:
-        """The desktop's, in pixels."""
         return self._stream.width
 
     @property
     def height(self) -> int:
-        """The desktop's, in pixels."""
         return self._stream.height
 
     @property
@@ -77,12 +75,10 @@ class PythonDecoder:
 
     @property
     def picture(self) -> NDArray[np.uint8]:
-        """A copy of what is made of the framebuffer."""
         return self._canvas.picture.pixels.copy()
 
     @property
     def block(self) -> bytes | None:
-        """The pixels of the block."""
         return self._canvas.picture.block()
 
     def feed(self, data: bytes | bytearray | memoryview) -> list[Event]:

@@ -63,7 +63,6 @@ class Computers:
         self._open: dict[str, _Open] = {}
 
     def open(self, env_id: str | None) -> str:
-        """Start an environment; return its handle."""
         if self._places is None:
             raise ConfigurationError("no environments are opened here")
         place = self._take(self._places)
@@ -103,7 +102,6 @@ class Computers:
             opened.calls.release()
 
     def do(self, handle: str, action: Callable[[Computer], Any], given_up: threading.Event | None = None) -> Any:
-        """Return what ``action`` does with a computer."""
         with self.using(handle, given_up) as computer:
             return action(computer)
 

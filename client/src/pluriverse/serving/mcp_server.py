@@ -59,8 +59,6 @@ T = TypeVar("T")
 
 
 class Standing(BaseModel):
-    """How an episode stands after a call."""
-
     handle: str
     reward: float = Field(description="what was earned since the last answer")
     total: float = Field(description="what was earned since the episode began")
@@ -77,8 +75,6 @@ class Standing(BaseModel):
 
 
 class Listed(BaseModel):
-    """Environments that may be begun."""
-
     environments: list[str]
     left_out: int = Field(description="how many more match")
 
@@ -123,7 +119,6 @@ class TimedEvent(BaseModel):
     buttons: int = Field(default=0, ge=0, le=255, description="1 left, 2 middle, 4 right, added up")
 
     def event(self) -> KeyEvent | PointerEvent:
-        """Return the event; raise ToolError if it is none."""
         if self.key is not None:
             return KeyEvent(key(self.key), self.down)
         if self.x is None or self.y is None:

@@ -64,7 +64,6 @@ class PluriverseEnvironment(Environment[PluriverseAction, PluriverseObservation,
         return _observed(computer)
 
     def step(self, action: PluriverseAction, timeout_s: float | None = None, **kwargs: Any) -> PluriverseObservation:
-        """Act, and return what is seen then."""
         del timeout_s, kwargs
         computer = self._computer
         if computer is None:
@@ -78,7 +77,6 @@ class PluriverseEnvironment(Environment[PluriverseAction, PluriverseObservation,
 
     @property
     def state(self) -> PluriverseState:
-        """Say how the episode stands."""
         if self._computer is None:
             return PluriverseState(environment=self._env_id)
         status = self._computer.standing()
@@ -93,7 +91,6 @@ class PluriverseEnvironment(Environment[PluriverseAction, PluriverseObservation,
         )
 
     def get_metadata(self) -> EnvironmentMetadata:
-        """Say what is served."""
         clock = self._options["clock"]
         description = DESCRIPTION.format(env_id=self._env_id, clock=clock)
         return EnvironmentMetadata(name=self._env_id, description=description, version=version("pluriverse"))

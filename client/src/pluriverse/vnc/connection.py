@@ -41,9 +41,7 @@ class VncConnection(Protocol):
         ...
 
     @property
-    def height(self) -> int:
-        """The screen's, in pixels."""
-        ...
+    def height(self) -> int: ...
 
     @property
     def error(self) -> Exception | None:

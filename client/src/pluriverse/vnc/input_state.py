@@ -17,8 +17,6 @@ InputEvent = KeyEvent | PointerEvent
 
 
 class InputState:
-    """The keys and buttons that are down."""
-
     def __init__(self) -> None:
         # A dict keeps the order: keys are released in reverse, modifiers at the end.
         self._keys: dict[int, None] = {}
@@ -35,7 +33,6 @@ class InputState:
         return sent
 
     def release(self) -> bytes:
-        """Return the messages that release everything."""
         return b"".join(_message(event, False) for event in self.take())
 
     def presses(self) -> list[InputEvent]:

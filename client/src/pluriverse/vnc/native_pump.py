@@ -41,17 +41,14 @@ class NativePump:
 
     @property
     def width(self) -> int:
-        """The screen's, in pixels."""
         return self.native.width
 
     @property
     def height(self) -> int:
-        """The screen's, in pixels."""
         return self.native.height
 
     @property
     def error(self) -> Exception | None:
-        """Why it is dead, or None."""
         return self.native.error
 
     @property
@@ -60,14 +57,12 @@ class NativePump:
         return self.native.fresh
 
     def frame(self) -> Frame | None:
-        """The latest whole frame."""
         taken = self.native.frame()
         if taken is not self._taken and taken is not None:
             self._taken, self._frame = taken, Frame(*taken)
         return self._frame
 
     def send_events(self, events: Sequence[InputEvent]) -> None:
-        """Send keys and pointer."""
         self.native.send(self._input.messages(events, extended=self.native.extended_buttons))
 
     def close(self) -> None:

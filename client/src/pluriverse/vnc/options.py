@@ -76,11 +76,9 @@ class VncOptions:
 
     @property
     def picture(self) -> PictureSpec:
-        """The picture to make of the screen."""
         return PictureSpec(self.crop, self.size, self.scale, self.grey, self.block)
 
     def encoding_numbers(self) -> list[int]:
-        """The encodings for SetEncodings."""
         return preferred_encodings(
             quality=self.quality,
             fine_quality=self.fine_quality,

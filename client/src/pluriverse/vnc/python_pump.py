@@ -72,17 +72,14 @@ class PythonPump:
 
     @property
     def width(self) -> int:
-        """The screen's, in pixels."""
         return self._decoder.width
 
     @property
     def height(self) -> int:
-        """The screen's, in pixels."""
         return self._decoder.height
 
     @property
     def error(self) -> Exception | None:
-        """Why it is dead, or None."""
         try:
             self._owner.require()
         except Misuse as error:
@@ -95,12 +92,10 @@ class PythonPump:
         return self._frame is not self._taken
 
     def frame(self) -> Frame | None:
-        """The latest whole frame."""
         self._taken = self._frame
         return self._taken
 
     def send_events(self, events: Sequence[InputEvent]) -> None:
-        """Send keys and pointer."""
         self._send(self._input.messages(events, extended=self._decoder.extended_buttons))
 
     def close(self) -> None:

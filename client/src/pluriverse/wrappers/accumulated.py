@@ -26,7 +26,6 @@ class Accumulated:
 
     @classmethod
     def of(cls, step: Step) -> Accumulated:
-        """Begin with one step."""
         sum_ = cls(len(step[0]))
         sum_.observation_n, sum_.reward_n, sum_.done_n = list(step[0]), list(step[1]), list(step[2])
         sum_.info = step[3]
@@ -34,7 +33,6 @@ class Accumulated:
 
     @property
     def info_n(self) -> list[dict[str, Any]]:
-        """The infos by index."""
         return self.info["n"]
 
     def looks(self) -> list[list[Any]]:
@@ -62,7 +60,6 @@ class Accumulated:
         merge_info(self.info, {key: value for key, value in info.items() if key != "n"})
 
     def result(self) -> Step:
-        """Return the sum as a step."""
         return self.observation_n, self.reward_n, self.done_n, self.info
 
     @property

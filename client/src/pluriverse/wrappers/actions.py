@@ -147,7 +147,6 @@ def gym_core_actions(env_id: str) -> list[list[Event]]:
 
 
 def _hold_each_of(*keys: int) -> list[list[Event]]:
-    """Return an action for each key that holds it, and releases the others."""
     return [[KeyEvent(key, key == held) for key in keys] for held in keys]
 
 

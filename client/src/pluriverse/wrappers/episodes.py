@@ -17,20 +17,17 @@ class EpisodeID(Wrapper):
     """
 
     def __init__(self, env: Env, limit: int | None = None) -> None:
-        """``limit`` None: number all."""
         super().__init__(env)
         self._limit = limit
         self._next = 0
         self._ids: list[int | None] = []
 
     def reset(self) -> Any:
-        """See ``Env.reset``."""
         observation_n = self.env.reset()
         self._ids = [self._take() for _ in range(self.n)]
         return observation_n
 
     def step(self, action_n: Any) -> Step:
-        """See ``Env.step``."""
         observation_n, reward_n, done_n, info = self.env.step(action_n)
         for index, done in enumerate(done_n):
             info["n"][index]["vectorized.episode_id"] = self._ids[index]
@@ -64,7 +61,6 @@ class TimeLimit(Wrapper):
         self._began: list[float | None] = []
 
     def reset(self) -> Any:
-        """See ``Env.reset``."""
         observation_n = self.env.reset()
         self._lasted = [0] * self.n
         self._began = [None] * self.n

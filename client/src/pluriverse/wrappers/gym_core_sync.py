@@ -62,7 +62,6 @@ class SyncStep:
         return self.missing is Missing.NOTHING or now >= self.due_at
 
     def take(self, outcome: Outcome, now: float) -> None:
-        """Take in the next outcome of the remote."""
         self._rewarded = self._rewarded or outcome.reward_count > 0
         self._lost = self._lost or outcome.error is not None
         self._painted_at = outcome.painted_at or self._painted_at

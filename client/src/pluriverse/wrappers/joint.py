@@ -32,7 +32,6 @@ class Joint(Env):
 
     @property
     def n(self) -> int:
-        """The number of environments in all parts."""
         return sum(part.n for part in self._parts)
 
     def configure(self, **options: Any) -> None:
@@ -40,12 +39,10 @@ class Joint(Env):
         raise ConfigurationError("Joint joins environments that are configured already")
 
     def reset(self) -> Any:
-        """See ``Env.reset``."""
         self._owner.require()
         return list(itertools.chain.from_iterable(self._threads.map(operator.methodcaller("reset"), self._parts)))
 
     def step(self, action_n: Any) -> Step:
-        """See ``Env.step``."""
         self._owner.require()
         actions = iter(list(action_n))
         shares = [[next(actions) for _ in range(part.n)] for part in self._parts]
@@ -63,7 +60,6 @@ class Joint(Env):
         return observation_n, reward_n, done_n, {**info, "n": info_n}
 
     def truncate(self, index: int) -> None:
-        """See ``Env.truncate``."""
         for part in self._parts:
             if index < part.n:
                 part.truncate(index)
@@ -72,7 +68,6 @@ class Joint(Env):
         raise IndexError(index)
 
     def wait(self, timeout_s: float) -> bool:
-        """See ``Env.wait``."""
         return BELL.wait_for(lambda: any(part.wait(0.0) for part in self._parts), timeout_s)
 
     def seed(self, seed: int | Sequence[int | None] | None) -> list[int | None]:
@@ -93,7 +88,6 @@ class Joint(Env):
         return self._parts[0].render(mode)
 
     def close(self) -> None:
-        """Close all parts."""
         self._threads.shutdown()
         for part in self._parts:
             part.close()

@@ -35,7 +35,6 @@ class Meter:
         self._lags: dict[str, list[float]] = defaultdict(list)
 
     def note(self, reward_n: Sequence[float], done_n: Sequence[bool], info_n: Sequence[dict[str, Any]]) -> None:
-        """Take in a step."""
         self.steps += 1
         for index, info in enumerate(info_n):
             self.updates[index] += info.get("stats.vnc.updates.n", 0)
@@ -53,11 +52,9 @@ class Meter:
         return statistics.median(self._lags[name]) if self._lags.get(name) else None
 
     def frames_per_second(self, now: float) -> list[float]:
-        """Return the new pictures per second, by index."""
         return [count / max(1e-9, now - self._began) for count in self.updates]
 
     def line(self, now: float) -> str:
-        """Return all of it in a line of text."""
         seconds = max(1e-9, now - self._began)
         parts = [
             f"{self.steps / seconds:.1f} steps/s",
@@ -84,7 +81,6 @@ class Logger(Wrapper):
         self._due = 0.0
 
     def step(self, action_n: Any) -> Step:
-        """See ``Env.step``."""
         observation_n, reward_n, done_n, info = self.env.step(action_n)
         now = time.monotonic()
         if self._meter is None:
@@ -100,7 +96,6 @@ class Timer(Wrapper):
     """``info["stats.gauges.timer.step"]`` is how many seconds the step took, without what a Throttle waited."""
 
     def step(self, action_n: Any) -> Step:
-        """See ``Env.step``."""
         began = time.perf_counter()
         observation_n, reward_n, done_n, info = self.env.step(action_n)
         took = time.perf_counter() - began - info.get("stats.throttle.sleep", 0.0)

@@ -67,7 +67,6 @@ class Monitor(Wrapper):
         return observation_n
 
     def step(self, action_n: Any) -> Step:
-        """See ``Env.step``."""
         observation_n, reward_n, done_n, info = self.env.step(action_n)
         for index, running in enumerate(self._running):
             running.reward += reward_n[index]
@@ -82,7 +81,6 @@ class Monitor(Wrapper):
         return observation_n, reward_n, done_n, info
 
     def close(self) -> None:
-        """Finish the files."""
         self._end_film()
         if self._file is not None:
             self._file.close()
@@ -144,7 +142,6 @@ class Render(Wrapper):
         self._mode = mode
 
     def step(self, action_n: Any) -> Step:
-        """See ``Env.step``."""
         result = self.env.step(action_n)
         self.env.render(self._mode)
         return result

@@ -18,7 +18,6 @@ class CropObservation(ObservationWrapper):
         self._box = box
 
     def observation(self, observation: Any) -> Any:
-        """Return an observation with the part of the picture."""
         if observation["vision"] is None:
             return observation
         x, y, width, height = self._box
@@ -29,5 +28,4 @@ class Vision(ObservationWrapper):
     """Each observation is its picture, uint8 (height, width, 3), or None."""
 
     def observation(self, observation: Any) -> Any:
-        """Return the picture."""
         return observation["vision"]

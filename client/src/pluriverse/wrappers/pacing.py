@@ -68,7 +68,6 @@ class Throttle(Wrapper):
         self._due: float | None = None
 
     def reset(self) -> Any:
-        """See ``Env.reset``."""
         self._due = None
         return self.env.reset()
 

@@ -34,14 +34,10 @@ class Unvectorize(Wrapper):
 
 
 class Vectorize(Wrapper):
-    """A single environment as a vector of one."""
-
     def reset(self) -> Any:
-        """See ``Env.reset``."""
         return [self.env.reset()]
 
     def step(self, action_n: Any) -> Step:
-        """See ``Env.step``."""
         (action,) = action_n
         observation, reward, done, info = self.env.step(action)
         return [observation], [reward], [done], {"n": [info]}

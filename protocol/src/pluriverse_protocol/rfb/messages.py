@@ -52,7 +52,6 @@ def framebuffer_update_request(x: int, y: int, width: int, height: int, *, incre
 
 
 def key_event(keysym: int, down: bool) -> bytes:
-    """Press or release a key."""
     return _KEY_EVENT.pack(ClientMessage.KEY_EVENT, down, keysym)
 
 
@@ -83,7 +82,6 @@ def enable_continuous_updates(enable: bool, x: int, y: int, width: int, height: 
 
 
 def set_desktop_size(width: int, height: int) -> bytes:
-    """Ask for a desktop of this size, in pixels, of one screen."""
     screen = _SCREEN.pack(0, 0, 0, width, height, 0)
     return _SET_DESKTOP_SIZE.pack(ClientMessage.SET_DESKTOP_SIZE, width, height, 1) + screen
 
@@ -108,12 +106,10 @@ def read_message(wanted: Container[int], *, extended: bool = False) -> Steps[tup
 
 
 def encodings_of(message: bytes) -> list[int]:
-    """Return the encodings that a SetEncodings message names."""
     return [number for (number,) in struct.iter_unpack(">i", message[_SET_ENCODINGS.size :])]
 
 
 def key_of(message: bytes) -> tuple[int, bool]:
-    """Return the keysym of a KeyEvent message, and whether it is pressed."""
     _, down, keysym = _KEY_EVENT.unpack(message)
     return keysym, bool(down)
 

@@ -11,8 +11,6 @@ _LAYOUT: Final = struct.Struct(">BB??HHHBBBxxx")
 
 @dataclass(frozen=True, slots=True)
 class PixelFormat:
-    """RFB's PIXEL_FORMAT (RFC 6143, 7.4)."""
-
     bits_per_pixel: int
     depth: int
     big_endian: bool
@@ -26,11 +24,9 @@ class PixelFormat:
 
     @classmethod
     def parse(cls, data: bytes) -> Self:
-        """Read it from ``PIXEL_FORMAT_BYTES`` bytes."""
         return cls(*_LAYOUT.unpack(data))
 
     def to_bytes(self) -> bytes:
-        """Return it as RFB has it."""
         return _LAYOUT.pack(*astuple(self))
 
 

@@ -17,8 +17,6 @@ PASSWORD_BYTES: Final = 8
 
 
 class SecurityType(enum.IntEnum):
-    """The security types that are supported."""
-
     NONE = 1
     VNC = 2
 
@@ -42,7 +40,6 @@ OTHER_TYPES: Final = {
 
 
 def choose_type(offered: Collection[int], *, password: bool) -> SecurityType:
-    """Return the security type to answer with."""
     for kind in (SecurityType.VNC, SecurityType.NONE) if password else (SecurityType.NONE,):
         if kind in offered:
             return kind

@@ -95,7 +95,6 @@ class ServerHandshake:
 
 
 def server_init(desktop: ServerInit) -> bytes:
-    """Return the server's last message of a handshake."""
     name = desktop.name.encode()
     size = _SIZE.pack(desktop.width, desktop.height)
     return size + desktop.pixel_format.to_bytes() + _LENGTH.pack(len(name)) + name

@@ -40,7 +40,6 @@ class StepReader:
         return bytes(self._buffer[self._read :])
 
     def feed(self, data: bytes | bytearray | memoryview) -> None:
-        """Read what can be read."""
         if self._failure is not None:
             raise type(self._failure)(*self._failure.args)
         self._buffer += data
@@ -53,7 +52,6 @@ class StepReader:
             raise
 
     def resume(self) -> None:
-        """Go on after a ``PAUSE``."""
         self._need = 0
         self.feed(b"")
 

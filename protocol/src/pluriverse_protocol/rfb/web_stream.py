@@ -47,8 +47,6 @@ class _Opcode(enum.IntEnum):
 
 
 class WebStream:
-    """One side's end of a stream."""
-
     def __init__(self, *, masks: bool, control_frames: ControlFrames | None = None) -> None:
         """``masks``: this is the client's end, which masks what it sends; the server's takes masked messages only.
 
@@ -78,11 +76,9 @@ class WebStream:
         return self._left
 
     def wrap(self, data: bytes | bytearray) -> bytes:
-        """Return ``data`` as a message."""
         return self._message(_Opcode.BINARY, data)
 
     def close(self, why: str, code: int = _GOING_AWAY) -> bytes:
-        """Return the message that ends the stream."""
         return self._message(_Opcode.CLOSE, struct.pack(">H", code) + why.encode()[: MAX_CONTROL_BYTES - 2])
 
     def take_answers(self) -> bytes:

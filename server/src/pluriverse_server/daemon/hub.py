@@ -72,8 +72,6 @@ class Member(Protocol):
 
 
 class Hub:
-    """The connections, one of which may be the agent's."""
-
     def __init__(self, requests: Requests, *, idle_timeout_s: float, session_timeout_s: float) -> None:
         """Time limits are seconds, 0 for none."""
         self.requests = requests

@@ -37,8 +37,6 @@ class Unavailable(Exception):
 
 
 class Leases:
-    """The one lease that a remote gives at a time."""
-
     def __init__(self, hub: Hub, keyring: Keyring, audit: AuditLog) -> None:
         self.draining = False
         self.lease: Lease | None = None

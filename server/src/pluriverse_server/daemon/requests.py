@@ -16,8 +16,6 @@ class RequestError(Exception):
 
 
 class Requests(Protocol):
-    """The remote, as its connections use it."""
-
     def description(self) -> tuple[Describe, int] | None:
         """Return the environment's description and the episode's id; None before the first environment."""
         ...

@@ -71,8 +71,6 @@ class _Counted(asyncio.Protocol):
 
 
 class _SecuredHalf(Half):
-    """The end of a connection with TLS."""
-
     def __init__(self) -> None:
         self.lost = asyncio.Event()
 

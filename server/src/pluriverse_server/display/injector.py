@@ -154,7 +154,6 @@ class Injector:
             self._locks.set(locks)
 
     def _locked(self) -> Locks | None:
-        """Return what is locked, if it is anything that keys heed."""
         asked = self._locks.ask()
         send(self._connection)
         locks, _ = self._locks.locks_of(asked)

@@ -91,7 +91,6 @@ class SteppedEpisode(ABC):
         raise ValueError("this environment keeps no snapshots")
 
     def keep(self) -> Kept | None:
-        """See ``lockstep.Snapshots``."""
         saved = self.save()
         return None if saved is None else Kept((saved, self._latch.copy(), self._played), saved.size)
 

@@ -85,7 +85,6 @@ class ReaderThread:
         return self.answer is not None and asyncio.get_running_loop().time() - self._asked_at > self._budget_s
 
     def close(self) -> None:
-        """Close the reader as soon as its current read returns."""
         if self.answer is not None:
             self.answer.cancel()
             self.answer = None

@@ -36,8 +36,6 @@ class Sample:
 
 
 class ReadingState(StrEnum):
-    """How a sample was judged."""
-
     OK = "ok"
     UNSETTLED = "unsettled"  # not yet the same often enough
     UNSURE = "unsure"  # read with too little confidence

@@ -81,8 +81,6 @@ class Scroll:
 
 @dataclass(frozen=True, slots=True)
 class Type:
-    """Write a text."""
-
     text: str
 
 
@@ -97,8 +95,6 @@ class Press:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Let time pass."""
-
     seconds: float
 
 

@@ -11,8 +11,6 @@ NOT_EXECUTED: Final = "not executed: an action before it failed"
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """A picture, compressed."""
-
     data: bytes
     media_type: str
 

@@ -93,7 +93,6 @@ def scroll(
 
 
 def type_text(text: Annotated[str, Field(max_length=MAX_TEXT_CHARS)]) -> Act:
-    """Write a text, of any characters."""
     return Type(text)
 
 
@@ -112,7 +111,6 @@ def wait(seconds: Seconds) -> Act:
 
 
 def look(region: Region = None) -> Act:
-    """Look at the screen as it is now."""
     return Look(region)
 
 
@@ -123,8 +121,6 @@ _CHECKED: Final = {call.__name__: validate_call(call) for call in (*ACTING, look
 
 
 class Call(BaseModel):
-    """A call of a tool."""
-
     model_config = ConfigDict(extra="forbid")
 
     name: str
@@ -132,7 +128,6 @@ class Call(BaseModel):
 
 
 def read(call: Any) -> Act:
-    """Return what a call asks for."""
     name = "a call"
     try:
         asked = Call.model_validate(call)
@@ -148,7 +143,6 @@ def read(call: Any) -> Act:
 
 
 def _place(x: int | None, y: int | None, mark: int | None) -> Place | None:
-    """Return the place that is named, None if none is."""
     match x, y, mark:
         case None, None, None:
             return None

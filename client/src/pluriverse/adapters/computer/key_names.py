@@ -35,7 +35,6 @@ _CONTROLS: Final = {"\n": 0xFF0D, "\r": 0xFF0D, "\t": 0xFF09, "\b": 0xFF08, "\x1
 
 
 def key(name: str) -> int:
-    """Return the keysym of one key."""
     other = _OTHERS.get(name.lower())
     if other is not None:
         return other
@@ -65,7 +64,6 @@ def together(names: Sequence[str]) -> tuple[int, ...]:
 
 
 def typed(character: str) -> int:
-    """Return the keysym that writes a character."""
     control = _CONTROLS.get(character)
     if control is not None:
         return control

@@ -219,7 +219,6 @@ class _Writer:
         self.ms = ms
 
     def _place(self, place: Place) -> Point:
-        """Return where a place is on the screen."""
         if not isinstance(place, Mark):
             return self.view.to_screen(place)
         if self.marks is None:

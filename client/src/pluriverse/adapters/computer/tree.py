@@ -63,7 +63,6 @@ class Tree:
 
 
 def middle(box: Box) -> Point:
-    """Return the pixel in the middle of a node's box."""
     x, y, width, height = box
     return x + width // 2, y + height // 2
 

@@ -44,7 +44,6 @@ class View:
         return min(max(px, 0), self.width - 1), min(max(py, 0), self.height - 1)
 
     def shows(self, point: Point) -> bool:
-        """Return whether a pixel of the screen is in the picture."""
         x, y, across, down = self.box
         return x <= point[0] < x + across and y <= point[1] < y + down
 

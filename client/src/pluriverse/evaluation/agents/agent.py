@@ -30,9 +30,7 @@ class Agent(Protocol):
         """
         ...
 
-    def close(self) -> None:
-        """End what it started."""
-        ...
+    def close(self) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +48,6 @@ def hold(action: Any, frames: int = 1) -> Hold:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What an agent sees when it is to decide."""
-
     picture: Pixels
     """The environment's part of the screen, uint8 (height, width, 3), RGB."""
     text: str

@@ -44,7 +44,6 @@ class CommandAgent:
     """Runs the program for all episodes of a worker; after one that it failed it is started again."""
 
     def __init__(self, words: str) -> None:
-        """``words``: the command, quoted as in a shell."""
         self._words = words
         self._program: Program | None = Program(words)
 
@@ -60,7 +59,6 @@ class CommandAgent:
                 program.close()
 
     def close(self) -> None:
-        """End the program."""
         if self._program is not None:
             self._program.close()
 
@@ -119,7 +117,6 @@ class Program:
             raise AgentFailed(f"the program has ended, with status {self._process.poll()}") from error
 
     def read(self) -> Any:
-        """Read a line."""
         deadline = time.monotonic() + ANSWER_S
         while b"\n" not in self._left and len(self._left) <= MAX_LINE_BYTES:
             left = deadline - time.monotonic()
@@ -139,7 +136,6 @@ class Program:
             raise ActionError(f"{line[:80]!r} is no JSON: {error}") from error
 
     def close(self) -> None:
-        """End it, and what it has started."""
         with contextlib.suppress(OSError):
             self._to.close()
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -150,8 +146,6 @@ class Program:
 
 
 class Answer(BaseModel):
-    """What the program writes."""
-
     model_config = ConfigDict(extra="forbid")
 
     calls: list[Any] | None = Field(default=None, max_length=MAX_BATCH)

@@ -93,7 +93,6 @@ class EndpointAgent:
         raise AgentFailed(f"the model answered {MAX_ANSWERS} times, and the episode isn't over")
 
     def close(self) -> None:
-        """Close the connections."""
         self._client.close()
 
     def _ask(self, messages: list[Any]) -> Any:

@@ -20,7 +20,6 @@ from .agent import Agent, AgentFailed, Decide, Hold, Seen, loop
 
 
 def python_agent(where: str, attribute: str) -> Agent:
-    """Return the agent of an attribute of a module, or of a file."""
     name = f"{where}:{attribute}"
     try:
         found: Any = _module(where)
@@ -48,7 +47,6 @@ class CallableAgent:
         loop(play, self._guarded)
 
     def close(self) -> None:
-        """Close the object, if it can be."""
         close = getattr(self._decide, "close", None)
         if callable(close):
             close()

@@ -20,10 +20,7 @@ KEYS_EACH: Final = 3
 
 
 class StillAgent:
-    """Does nothing."""
-
     def play(self, play: Play) -> None:
-        """Let the time pass."""
         loop(play, lambda _: None)
 
     def close(self) -> None:
@@ -34,7 +31,6 @@ class RandomAgent:
     """Does anything that the environment has actions for, ten times a second; the same for the same seed."""
 
     def play(self, play: Play) -> None:
-        """Play until the episode is over."""
         random = np.random.default_rng(play.seed)
         frames = max(1, round(ACT_MS / play.frame_ms))
         loop(play, lambda seen: random_act(random, seen, frames))

@@ -63,8 +63,6 @@ POD_UID: Final = "PLURIVERSE_POD_UID"
 
 
 class Sandbox(Place):
-    """One claim, and the sandbox that it was given."""
-
     def __init__(self, keeper: LeaseKeeper, claims: Claims, name: str) -> None:
         super().__init__(keeper)
         self.name = name
@@ -84,7 +82,6 @@ class Sandbox(Place):
         self.pause(REFUSED_S)
 
     def why_gone(self) -> str | None:
-        """Return what became of the claim."""
         manifest = self._claims.watched.get(self.name)
         if manifest is None:
             # The watch may tell only later that there is one.
@@ -113,8 +110,6 @@ class Sandbox(Place):
 
 
 class Claims:
-    """Claims from one warm pool."""
-
     def __init__(self, cluster: Cluster, pool: str) -> None:
         """Look for the pool, and watch the claims of this manager."""
         self.what = f"a sandbox of the warm pool {pool}"
@@ -141,7 +136,6 @@ class Claims:
         return Sandbox(keeper, self, name)
 
     def delete(self, name: str) -> None:
-        """Give a sandbox back."""
         with self._lock:
             self._names.discard(name)
         try:
@@ -166,7 +160,6 @@ class Claims:
         )
 
     def close(self) -> None:
-        """End the watch."""
         self._closed.set()
         self.watched.close()
 

@@ -104,7 +104,6 @@ class Cluster:
         return datetime.now(UTC) + self._behind
 
     def get(self, kind: Kind, name: str) -> Manifest:
-        """Return an object."""
         return self._ask("GET", "get", kind, name)
 
     def list(self, kind: Kind, selector: str) -> tuple[dict[str, Manifest], str]:
@@ -160,7 +159,6 @@ class Cluster:
             response.close()
 
     def close(self) -> None:
-        """Close all connections."""
         self._connections.clear()
 
     def _ask(

@@ -69,8 +69,6 @@ class KubernetesOptions(EngineOptions):
 
 
 class KubernetesEngine(Engine[Place]):
-    """Remotes of one runtime in a cluster."""
-
     Options = KubernetesOptions
     # So many requests to the API server at once, when all is given back.
     STOPPED_AT_ONCE = 16
@@ -144,7 +142,6 @@ class KubernetesEngine(Engine[Place]):
         return token
 
     def close(self) -> None:
-        """End the watch and the renewals."""
         self._keeper.close()
         self._places.close()
         self._cluster.close()

@@ -27,7 +27,6 @@ class Place(ABC):
 
     @property
     def stopped(self) -> bool:
-        """Whether it was stopped."""
         return self._stopped.is_set()
 
     @property

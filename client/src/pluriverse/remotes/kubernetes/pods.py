@@ -28,8 +28,6 @@ IDLE: Final = "0"
 
 
 class Pod(Place):
-    """One of the pods, once there is a free one."""
-
     def __init__(self, keeper: LeaseKeeper, pods: Pods) -> None:
         super().__init__(keeper)
         self.name: str | None = None
@@ -49,7 +47,6 @@ class Pod(Place):
         return manifest["status"]["podIP"]
 
     def why_gone(self) -> str | None:
-        """Return what became of the pod."""
         if self.name is None:
             return None
         manifest = self._pods.watched.get(self.name)
@@ -67,7 +64,6 @@ class Pod(Place):
         self._pods.set_deletion_cost(self.name, PLAYS)
 
     def refused(self) -> None:
-        """Leave it to others for a while."""
         self._pods.leave(self._uid, REFUSED_S)
         self.name = self._uid = None
 
@@ -91,8 +87,6 @@ class Pod(Place):
 
 
 class Pods:
-    """The pods that have some labels."""
-
     def __init__(self, cluster: Cluster, selector: str) -> None:
         self.what = f"a pod of {selector}"
         self._cluster = cluster
@@ -106,7 +100,6 @@ class Pods:
             raise ConfigurationError(str(error)) from error
 
     def make(self, keeper: LeaseKeeper) -> Pod:
-        """Return a place for one."""
         return Pod(keeper, self)
 
     def choose(self) -> Manifest | None:
@@ -153,7 +146,6 @@ class Pods:
         )
 
     def close(self) -> None:
-        """End the watch."""
         self.watched.close()
 
     def _ready(self) -> list[Manifest]:

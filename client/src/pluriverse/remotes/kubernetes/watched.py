@@ -52,7 +52,6 @@ class Watched:
             return self._objects.get(name)
 
     def all(self) -> list[Manifest]:
-        """Return all."""
         with self._changed:
             return list(self._objects.values())
 
@@ -75,7 +74,6 @@ class Watched:
             self._changed.notify_all()
 
     def close(self) -> None:
-        """End the watch."""
         with self._changed:
             self._closed = True
             response = self._response

@@ -17,7 +17,6 @@ BAND_BYTES: Final = 128 * 1024
 
 
 def read_raw(canvas: Canvas, r: Region) -> Steps:
-    """Pixels as they are."""
     wanted = canvas.wants(r)
     row_bytes = r.width * BYTES_PER_PIXEL
     band = max(1, BAND_BYTES // max(1, row_bytes))
@@ -29,6 +28,5 @@ def read_raw(canvas: Canvas, r: Region) -> Steps:
 
 
 def read_copyrect(canvas: Canvas, r: Region) -> Steps:
-    """Pixels that are on the screen already."""
     x, y = struct.unpack(">HH", (yield 4))
     canvas.copy(r, x, y)

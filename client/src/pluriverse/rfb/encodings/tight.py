@@ -38,8 +38,6 @@ BAND_ROWS: Final = 256
 
 
 class Filter(enum.IntEnum):
-    """Filters of pixels before compression."""
-
     COPY = 0
     PALETTE = 1
     GRADIENT = 2
@@ -53,7 +51,6 @@ class Tight:
         self._jpeg = JpegPainter()
 
     def read(self, canvas: Canvas, r: Region) -> Steps:
-        """One rectangle."""
         control = (yield 1)[0]
         for index, stream in enumerate(self._streams):
             if control >> index & 1:

@@ -44,7 +44,6 @@ class Zrle:
         self._stream = Inflater()
 
     def read(self, canvas: Canvas, r: Region) -> Steps:
-        """One rectangle."""
         length = int.from_bytes((yield 4), "big")
         if length > MAX_ZRLE_BYTES:
             raise LimitExceeded(f"{length} bytes of ZRLE, more than {MAX_ZRLE_BYTES}")
@@ -157,7 +156,6 @@ class _Bytes:
         return self.data[self._advance(count) : self.at]
 
     def take_array(self, count: int) -> Pixels:
-        """The next bytes, as an array."""
         return self._array[self._advance(count) : self.at]
 
     def peek_records(self, most: int) -> Pixels:

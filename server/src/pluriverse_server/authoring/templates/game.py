@@ -46,7 +46,6 @@ class Game:
         self.x, self.y = 0, 0
 
     def begin(self) -> None:
-        """Leave the title."""
         self.playing = True
         self.score, self.lives = 0, LIVES
         self.frames_since_end = 0
@@ -54,16 +53,13 @@ class Game:
         self.drop()
 
     def leave(self) -> None:
-        """Back to the title."""
         if self.lives > 0 or self.frames_since_end >= END_FRAMES:
             self.playing = False
 
     def drop(self) -> None:
-        """The next fruit, at the top."""
         self.x, self.y = int(self.random.integers(WIDTH - FRUIT_SIZE)), 40
 
     def step(self, held: set[int]) -> None:
-        """One frame."""
         if self.lives == 0:
             self.frames_since_end += 1
         if not self.playing or self.lives == 0:
@@ -102,7 +98,6 @@ def number(picture: Picture, digits: str, x: int, y: int) -> None:
 
 
 def dots(digit: int) -> Iterator[tuple[int, int]]:
-    """The dots of a digit: column and row."""
     for row, bits in enumerate(FONT[digit]):
         for column in range(3):
             if int(bits) >> (2 - column) & 1:
@@ -110,7 +105,6 @@ def dots(digit: int) -> Iterator[tuple[int, int]]:
 
 
 def main() -> None:
-    """Play until killed."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--seed", type=int, default=0)
     game = Game(parser.parse_args().seed)

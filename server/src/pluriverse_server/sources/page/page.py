@@ -228,7 +228,6 @@ class Page:
         return answer["result"].get("value")
 
     async def require_javascript(self) -> None:
-        """Compile the manifest's expressions."""
         for key, function in self._outline.watcher.functions.items():
             script = {"expression": function, "sourceURL": key, "persistScript": False}
             if details := (await self._call("Runtime.compileScript", script)).get("exceptionDetails"):

@@ -89,8 +89,6 @@ class LogReader(ProgramReader):
 
 
 class _NewOutput:
-    """The program's output, from now on."""
-
     begins_anew = False
 
     def __init__(self, output: ProgramOutput) -> None:

@@ -82,7 +82,6 @@ class Ink:
 
     @property
     def by_pixel(self) -> bool:
-        """Whether a pixel is ink whatever the others are."""
         return self.kind != "contrast"
 
     def as_json(self) -> dict[str, Any]:
