@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import os
 import shutil
 import signal
@@ -38,7 +39,11 @@ PROGRAMS: Final = {"Xvfb": "display", "Xtigervnc": "display", "Xephyr": "display
 BUILT: Final = "PLURIVERSE_IMAGES_BUILT"
 LOOK_S: Final = 0.5
 
+# What its time limit doesn't end, as it hangs in C or in its teardown after the limit, ends its worker.
+GRACE_S: Final = 60.0
+
 started: set[str] = set()
+stderr = pytest.StashKey[int]()
 left_out = pytest.StashKey[int]()
 
 
@@ -48,6 +53,7 @@ def pytest_configure(config: pytest.Config) -> None:
     Its path is short, as those of sockets have to be.
     """
     config.stash[left_out] = 0
+    config.stash[stderr] = os.dup(2)
     if hasattr(config, "workerinput"):
         folder = tempfile.mkdtemp(prefix="pv-")
         config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
@@ -89,10 +95,18 @@ sys.addaudithook(note_program)
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_teardown(item: pytest.Item) -> Generator[None]:
     """Fail a test that started what its marker doesn't say."""
+    end_what_hangs(item)  # pytest takes the one of a test that failed back
     yield
     kind, dearest = kind_of(item), max(started, key=KINDS.index, default="unit")
     started.clear()
     assert KINDS.index(dearest) <= KINDS.index(kind), f"marked {kind}, but is {dearest}: mend its module's pytestmark"
+
+
+def end_what_hangs(item: pytest.Item) -> None:
+    """Tell where all threads are, and end this process, some time after the test's limit."""
+    marker = item.get_closest_marker("timeout")
+    limit_s = float(marker.args[0] if marker is not None else item.config.getini("timeout"))
+    faulthandler.dump_traceback_later(limit_s + GRACE_S, exit=True, file=item.config.stash[stderr])
 
 
 # -- Containers --------------------------------------------------------------------------------------------------------
@@ -100,11 +114,15 @@ def pytest_runtest_teardown(item: pytest.Item) -> Generator[None]:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, Any, Any]:
-    """Wait until the images are built, without using up the test's own time."""
+    """Wait until the images are built, without using up the test's own time; then run it, but not for ever."""
     if BUILT in os.environ and item.get_closest_marker("container") is not None:
         while not Path(os.environ[BUILT]).exists():
             time.sleep(LOOK_S)
-    return (yield)
+    end_what_hangs(item)
+    try:
+        return (yield)
+    finally:
+        faulthandler.cancel_dump_traceback_later()
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
