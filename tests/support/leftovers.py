@@ -1,16 +1,12 @@
-"""What a test left behind: processes, X lock files and sockets, private folders."""
+"""What a test left behind: processes, and private folders."""
 
 from __future__ import annotations
 
 import tempfile
 import time
 from pathlib import Path
-from typing import Final
 
 import psutil
-
-# Tests beside this one kill X servers on purpose, whose lock files stay until they are replaced.
-OTHERS_CLEAN_UP_S: Final = 60.0
 
 
 class Leftovers:
@@ -18,7 +14,6 @@ class Leftovers:
 
     def __init__(self) -> None:
         self._before = self._own()
-        self._displays_before = self._displays()
 
     def assert_none(self, within_s: float = 0.0) -> None:
         """Fail with what there is now, or still after ``within_s`` seconds, and wasn't then."""
@@ -26,10 +21,6 @@ class Leftovers:
         while left := self._own() - self._before:
             assert time.monotonic() < deadline, f"left behind: {sorted(left)}"
             time.sleep(0.01)
-        deadline = time.monotonic() + OTHERS_CLEAN_UP_S
-        while displays := self._displays() - self._displays_before:
-            assert time.monotonic() < deadline, f"left behind: {sorted(displays)}"
-            time.sleep(0.1)
 
     @staticmethod
     def descendants() -> list[tuple[int, str]]:
@@ -53,16 +44,3 @@ class Leftovers:
         folders = Path(tempfile.gettempdir()).glob("pluriverse-*-*")
         owners = {path: path.name.split("-")[1] for path in folders}
         return {str(path) for path, pid in owners.items() if pid.isdigit() and not psutil.pid_exists(int(pid))}
-
-    @staticmethod
-    def _displays() -> set[str]:
-        """The lock files of X servers that aren't there any more."""
-        dead: set[str] = set()
-        for lock in Path("/tmp").glob(".X*-lock"):  # noqa: S108 - X servers have no other place for them
-            try:
-                pid = int(lock.read_text())
-            except (OSError, ValueError):
-                continue
-            if not psutil.pid_exists(pid):
-                dead.add(str(lock))
-        return dead
