@@ -226,7 +226,7 @@ def _play(env: Any, seconds: float) -> tuple[list[float], int, float]:
         asked = time.time()
         indices = env.recv()[4]["env_id"]
         woke = time.time()
-        at = max(env.core.result(index).outcome.picture_at for index in indices.tolist())
+        at = max(env.core.result(index).image_local_time for index in indices.tolist())
         # What had come before it was asked for is handed out at once.
         wakes_ms.append(1000 * (woke - max(at, asked)))
         frames += len(indices)

@@ -73,7 +73,7 @@ def test_steps_answer_with_frames_that_were_not_seen_before(pong: Core) -> None:
         pong.send({0: step % pong.actions.n})
         assert pong.receive(1) == [0]
         assert pong.result(0).elapsed == step + 1
-        clocks.append(pong.result(0).info["diagnostics.image_remote_time"])
+        clocks.append(pong.result(0).image_remote_time)
     assert clocks == sorted(set(clocks))
 
 

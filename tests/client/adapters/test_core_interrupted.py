@@ -219,8 +219,8 @@ def test_a_computer_goes_on_after_an_interrupted_act(address: str, monkeypatch: 
             computer.do(Press((ord("x"),)))
         computer.send([], frames=2)
         status = computer.standing()
-        assert status.steps == 3
-        assert status.reward == status.total == 3.0
+        assert status.elapsed == 3
+        assert status.reward == computer.earned == 3.0
 
 
 def press_at_wait(core: Core, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,10 +18,11 @@ from pluriverse.adapters.core import Core
 from pluriverse.adapters.lockstep import LockstepCore
 from pluriverse.adapters.making import make_core
 from pluriverse.adapters.pictures import PictureOptions, Pixels
-from pluriverse.adapters.player import Phase, StepResult
+from pluriverse.adapters.player import Phase
 from pluriverse.adapters.repeatable import lockstep_of
 from pluriverse.errors import ActionError, Closed, ConfigurationError, Misuse, RemoteFailed, ResetNeeded
 from pluriverse.rewarder import lane as rewarder_lane
+from pluriverse.rewarder.result import Result
 from pluriverse.vnc import VncOptions
 from pluriverse_protocol.lane import View
 from support.leftovers import Leftovers
@@ -48,13 +49,13 @@ def pole() -> Generator[Core]:
         yield core
 
 
-def begin(core: Core, index: int = 0, **options: Any) -> StepResult:
+def begin(core: Core, index: int = 0, **options: Any) -> Result:
     core.reset(index, **options)
     assert core.receive(1) == [index]
     return core.result(index)
 
 
-def step(core: Core, action: Any, index: int = 0) -> StepResult:
+def step(core: Core, action: Any, index: int = 0) -> Result:
     core.send({index: action})
     assert core.receive(1) == [index]
     return core.result(index)
@@ -106,7 +107,7 @@ def test_reset_with_a_seed_repeats_an_episode_and_one_without_does_not(pole: Cor
 
 
 def test_every_reset_begins_an_episode_and_one_that_joins_takes_the_one_that_has_begun(pole: Core) -> None:
-    episode = begin(pole, seed=1).outcome.episode_id
+    episode = begin(pole, seed=1).episode_id
     assert episode is not None
     for join in (True, False):
         while not pole.result(0).terminated:
@@ -114,12 +115,12 @@ def test_every_reset_begins_an_episode_and_one_that_joins_takes_the_one_that_has
         first = begin(pole, join=join)
         assert first.first
         assert (first.elapsed, first.reward) == (0, 0.0)
-        assert first.outcome.episode_id is not None
-        assert first.outcome.episode_id > episode
-        assert not join or first.outcome.episode_id == episode + 1
-        episode = first.outcome.episode_id
+        assert first.episode_id is not None
+        assert first.episode_id > episode
+        assert not join or first.episode_id == episode + 1
+        episode = first.episode_id
     # Nothing has ended, so there is nothing to join.
-    assert begin(pole, join=True).outcome.episode_id == episode + 1
+    assert begin(pole, join=True).episode_id == episode + 1
 
 
 def test_reset_in_the_middle_of_a_step_forgets_it(pong: Core) -> None:
@@ -154,7 +155,7 @@ def test_limit_of_steps_truncates_and_a_joining_reset_begins_anew() -> None:
         last = step(core, 0)
         assert (last.truncated, last.terminated, last.lost) == (True, False, False)
         assert core.phase(0) is Phase.ENDED
-        assert begin(core, join=True).outcome.episode_id == (last.outcome.episode_id or 0) + 1
+        assert begin(core, join=True).episode_id == (last.episode_id or 0) + 1
 
 
 @pytest.mark.parametrize(
@@ -260,9 +261,9 @@ def test_text_and_numbers_and_lives_come_with_the_frames() -> None:
         assert mission
         assert step(core, 0).text == mission
     with make_core("gym-core.CartPoleLowD-v0", "local:1", clock="lockstep") as core:
-        before = begin(core, seed=1).state
+        before = begin(core, seed=1).observation
         assert len(before) == 4
-        assert step(core, 0).state != before
+        assert step(core, 0).observation != before
     with make_core(BREAKOUT, "local:1", clock="lockstep", frame_skip=4) as core:
         assert begin(core, seed=1).lives == 5
         while core.result(0).lives == 5:
@@ -322,7 +323,7 @@ def test_remote_that_is_killed_in_the_middle_of_a_step_truncates_it_and_the_next
         assert core.receive(1) == [0]
         result = core.result(0)
         assert (result.truncated, result.terminated, result.lost) == (True, False, True)
-        assert "broke off" in result.info["error"]
+        assert "broke off" in result.error
         with pytest.raises(ResetNeeded, match="is over"):
             core.send({0: 0})
         core.reset(0, seed=1)
@@ -353,7 +354,7 @@ def test_step_of_a_program_that_hangs_is_given_up_and_the_next_episode_is_fine(m
         program.suspend()
         result = step(core, UP)
         assert (result.truncated, result.lost) == (True, True)
-        assert "no answer to a step within 0.5 s" in result.info["error"]
+        assert "no answer to a step within 0.5 s" in result.error
         program.resume()
         begin(core, seed=1)
         assert core.phase(0) is Phase.READY

@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 from pluriverse.adapters import repeatable
 from pluriverse.adapters.core import Core
-from pluriverse.adapters.player import Phase, StepResult
+from pluriverse.adapters.player import Phase
 from pluriverse.adapters.repeatable import RepeatableCore, lockstep_of
 from pluriverse.adapters.snapshots import fingerprint
 from pluriverse.errors import ConfigurationError, Misuse, ResetNeeded
+from pluriverse.rewarder.result import Result
 from support.remotes import kill_remote, on_machine
 
 pytestmark = [pytest.mark.slow, pytest.mark.display]
@@ -29,7 +30,7 @@ RIGHT = 0xFF53
 Seen = tuple[bytes, float, Any, bool, int]
 
 
-def begin(core: RepeatableCore, index: int = 0, seed: int | None = 3) -> StepResult:
+def begin(core: RepeatableCore, index: int = 0, seed: int | None = 3) -> Result:
     core.reset(index, seed)
     assert core.receive(1) == [index]
     return core.result(index)
@@ -49,12 +50,12 @@ def played(core: RepeatableCore, actions: Sequence[Any], index: int = 0) -> list
 
 def seen_of(core: RepeatableCore, index: int = 0) -> Seen:
     result = core.result(index)
-    assert not result.lost, result.outcome.error
-    said = [result.text, result.state, result.lives]
-    return fingerprint(result.screen), result.reward, said, result.terminated, result.elapsed
+    assert not result.lost, result.error
+    said = [result.text, result.observation, result.lives]
+    return fingerprint(result.picture), result.reward, said, result.terminated, result.elapsed
 
 
-def went_back(core: RepeatableCore, snapshot: Any, index: int = 0) -> StepResult:
+def went_back(core: RepeatableCore, snapshot: Any, index: int = 0) -> Result:
     core.restore(index, snapshot)
     assert core.receive(1) == [index]
     return core.result(index)
@@ -80,7 +81,7 @@ def test_same_actions_after_going_back_give_the_same(env_id: str, native: bool) 
             # From elsewhere, and a second time.
             for _ in range(2):
                 back = went_back(core, moment)
-                assert (fingerprint(back.screen), back.elapsed, back.reward) == (then[0], then[4], 0.0)
+                assert (fingerprint(back.picture), back.elapsed, back.reward) == (then[0], then[4], 0.0)
                 assert played(core, actions) == first
         assert len({seen[0] for seen in first}) > 1
 
@@ -98,7 +99,7 @@ def test_whatever_keeps_no_snapshots_comes_there_by_playing_again(env_id: str) -
         actions = [chance.randrange(core.actions.n) for _ in range(5)]
         first = played(core, actions)
         back = went_back(core, moment)
-        assert (fingerprint(back.screen), back.elapsed, moment.native) == (then[0], then[4], False)
+        assert (fingerprint(back.picture), back.elapsed, moment.native) == (then[0], then[4], False)
         assert played(core, actions) == first
         assert len({seen[0] for seen in first}) > 1
 
@@ -129,8 +130,8 @@ def test_key_that_was_held_then_is_held_again_and_a_limit_of_steps_counts_from_t
 
 def test_replay_of_an_episode_gives_its_frames_again(pong: RepeatableCore) -> None:
     first = begin(pong)
-    expected = [fingerprint(first.screen)] + [seen[0] for seen in played(pong, [2, 3, 4, 1] * 5)]
-    assert [fingerprint(result.screen) for result in pong.replay(0, [2, 3, 4, 1] * 5, 3)] == expected
+    expected = [fingerprint(first.picture)] + [seen[0] for seen in played(pong, [2, 3, 4, 1] * 5)]
+    assert [fingerprint(result.picture) for result in pong.replay(0, [2, 3, 4, 1] * 5, 3)] == expected
 
 
 def test_an_episode_that_is_over_goes_back_and_the_end_comes_again() -> None:
@@ -196,7 +197,7 @@ def test_a_program_that_comes_to_something_else_is_said(pong: RepeatableCore) ->
     moment = replace(pong.snapshot(0), trail=None, kept=None)
     result = went_back(pong, moment)
     assert (result.lost, result.truncated) == (True, True)
-    assert "after 5 steps its picture is another" in result.info["error"]
+    assert "after 5 steps its picture is another" in result.error
     with pytest.raises(ResetNeeded):
         pong.snapshot(0)
     begin(pong)
@@ -224,7 +225,7 @@ def test_an_episode_that_is_too_long_goes_back_only_to_what_its_remote_keeps(mon
         kill_remote(core.env.addresses[0])
         while not played_or_lost(core):
             pass
-        assert "can't be played again" in went_back(core, moment).info["error"]
+        assert "can't be played again" in went_back(core, moment).error
 
 
 def test_every_slot_of_a_remote_keeps_its_own_and_goes_where_another_was() -> None:

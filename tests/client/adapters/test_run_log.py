@@ -10,19 +10,18 @@ import numpy as np
 import pytest
 from pluriverse.adapters import run_log as module
 from pluriverse.adapters.making import make_core
-from pluriverse.adapters.player import StepResult
 from pluriverse.adapters.run_log import RunHeader, RunLog, answer_of, read_run
-from pluriverse.env.outcome import Outcome
 from pluriverse.errors import ConfigurationError
+from pluriverse.rewarder.result import Result
 from pluriverse_protocol.events import Event, KeyEvent, PointerEvent
 
 HEADER = RunHeader("toy.Toy-v0", "1.2", 4, 60.0, {"mode": 3}, size=(84, 84), grey=True)
 DOWN, MOVE = KeyEvent(99, True), PointerEvent(3, 4, 1)
 
 
-def result(value: int, reward: float = 0.0, text: str = "", *, over: bool = False) -> StepResult:
-    outcome = Outcome(done=over, terminated=over)
-    return StepResult(np.full((2, 3, 3), value, np.uint8), text, reward=reward, terminated=over, outcome=outcome)
+def result(value: int, reward: float = 0.0, text: str = "", *, over: bool = False) -> Result:
+    texts = (text,) if text else ()
+    return Result(np.full((2, 3, 3), value, np.uint8), texts, reward=reward, done=over, terminated=over)
 
 
 def test_a_run_comes_back_with_every_answer(tmp_path: Path) -> None:
@@ -73,7 +72,7 @@ def test_an_hour_of_four_frames_a_step_is_half_a_megabyte_at_most(tmp_path: Path
     for _ in range(5400):
         key = KeyEvent(int(chance.integers(65361, 65365)), bool(chance.integers(2)))
         picture = chance.integers(0, 256, (2, 3, 3)).astype(np.uint8)
-        log.step(0, [key], StepResult(picture))
+        log.step(0, [key], Result(picture))
     log.close()
     assert path.stat().st_size < 50_000
 

@@ -14,7 +14,6 @@ import numpy as np
 import pluriverse
 import pytest
 from pluriverse import steady
-from pluriverse.diagnostics import PREFIX
 from pluriverse.env import backoff as backoff_module
 from pluriverse.env import connections as connections_module
 from pluriverse.env.connections import RemoteConnection
@@ -28,6 +27,7 @@ from pluriverse.errors import (
     ResetNeeded,
 )
 from pluriverse.rewarder import connection as connection_module
+from pluriverse.rewarder.result import PREFIX
 from pluriverse.spaces import PEEK_REWARD
 from pluriverse_protocol.limits import SEAT_KEPT_S
 from pluriverse_protocol.reports import Done, Observation, Ready, Reward, Text

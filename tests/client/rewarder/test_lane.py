@@ -67,27 +67,27 @@ def test_lane_brings_the_first_frame_unasked_and_one_for_each_step(pong: VectorE
     held = pong.open_lane(0)
     first = waited(held)
     assert isinstance(first.message, FirstFrame)
-    assert first.pixels is not None
-    assert first.pixels.shape == (HEIGHT, WIDTH, 3)
+    assert first.result.vision is not None
+    assert first.result.vision.shape == (HEIGHT, WIDTH, 3)
     for n in range(1, 4):
-        held.step(n, [KeyEvent(0xFF52, n % 2 == 1)], 4, first.episode_id)
+        held.step(n, [KeyEvent(0xFF52, n % 2 == 1)], 4, first.result.episode_id or 0)
         arrived = waited(held)
         assert isinstance(arrived.message, StepReply)
-        assert (arrived.message.n, arrived.episode_id) == (n, first.episode_id)
-        assert arrived.pixels is not None
-        assert arrived.pixels.any()
+        assert (arrived.message.n, arrived.result.episode_id) == (n, first.result.episode_id)
+        assert arrived.result.vision is not None
+        assert arrived.result.vision.any()
     held.close()
 
 
 def test_step_in_another_episode_is_refused_and_the_lane_holds(pong: VectorEnv) -> None:
     held = pong.open_lane(0)
     first = waited(held)
-    held.step(1, [], 1, first.episode_id + 5)
+    held.step(1, [], 1, (first.result.episode_id or 0) + 5)
     refused = waited(held)
     assert isinstance(refused.message, ErrorReply)
     assert "is over; a reset begins another" in refused.message.message
-    assert refused.episode_id == first.episode_id + 5
-    held.step(1, [], 1, first.episode_id)
+    assert refused.result.episode_id == (first.result.episode_id or 0) + 5
+    held.step(1, [], 1, first.result.episode_id or 0)
     assert isinstance(waited(held).message, StepReply)
     held.close()
 
@@ -98,7 +98,7 @@ def test_next_episode_shows_its_first_frame_on_the_same_lane(pong: VectorEnv) ->
     pong.truncate(0, seed=1)
     again = waited(held)
     assert isinstance(again.message, FirstFrame)
-    assert again.episode_id == first.episode_id + 1
+    assert again.result.episode_id == (first.result.episode_id or 0) + 1
     held.close()
 
 
@@ -123,9 +123,9 @@ def test_remote_that_dies_breaks_the_lane_and_steps_say_nothing_more(pong: Vecto
     deadline = time.monotonic() + 60
     while held.error is None:
         assert time.monotonic() < deadline
-        held.step(1, [], 1, first.episode_id)
+        held.step(1, [], 1, first.result.episode_id or 0)
         held.take()
-    held.step(1, [], 1, first.episode_id)
+    held.step(1, [], 1, first.result.episode_id or 0)
     assert held.take() == []
     held.close()
     held.close()
@@ -204,8 +204,8 @@ async def test_what_comes_in_many_pieces_or_several_at_once_comes_out_whole_and_
         arrived: list[Arrived] = []
         await eventually(lambda: arrived.extend(held.take()) or len(arrived) == 3)
         assert [type(each.message) for each in arrived] == [FirstFrame, StepReply, StepReply]
-        assert arrived[1].pixels is not None
-        assert np.array_equal(arrived[1].pixels, pixels)
+        assert arrived[1].result.vision is not None
+        assert np.array_equal(arrived[1].result.vision, pixels)
         assert held.error is None
 
 

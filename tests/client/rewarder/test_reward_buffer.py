@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
-from pluriverse.rewarder.reward_buffer import MAX_EPISODES, MAX_TEXTS, Popped, RewardBuffer, RewardsOverflow
+from pluriverse.rewarder.result import Result
+from pluriverse.rewarder.reward_buffer import MAX_EPISODES, MAX_TEXTS, RewardBuffer, RewardsOverflow
 from pluriverse_protocol.messages import Describe, Observation, Reward, ServerMessage, Text
 
 pytestmark = pytest.mark.display
@@ -69,9 +70,9 @@ def test_rewards_since_the_last_pop_are_added_up() -> None:
     remote.say(Reward(1.0, False, {"stats.a": 1, "b": 1}))
     remote.say(Reward(2.5, False, {"stats.a": 2, "b": 2}))
     popped = buffer.pop()
-    assert (popped.reward, popped.count, popped.done) == (3.5, 2, False)
+    assert (popped.reward, popped.reward_count, popped.done) == (3.5, 2, False)
     assert popped.info == {"stats.a": 3, "b": 2, "env_status.reset.episode_id": "1"}
-    assert buffer.pop() == Popped(1, "running", current=True, running_since=(502.0, 1002.0))
+    assert buffer.pop() == Result(episode_id=1, env_state="running", running_since=(502.0, 1002.0))
 
 
 def test_rewards_that_add_up_to_infinity_are_refused_however_they_are_taken() -> None:
@@ -99,8 +100,13 @@ def test_last_reward_of_an_episode_comes_alone() -> None:
     remote.say(Reward(10.0, False))
     ended = buffer.pop()
     assert (ended.reward, ended.done, ended.truncated, ended.terminated) == (3.0, True, True, False)
-    assert (ended.completed_id, ended.completed_state, ended.episode_id, ended.state) == (1, "running", 2, "running")
-    assert ended.current
+    assert (ended.completed_id, ended.completed_state, ended.episode_id, ended.env_state) == (
+        1,
+        "running",
+        2,
+        "running",
+    )
+    assert not ended.masked_action
     following = buffer.pop()
     assert (following.reward, following.done, following.episode_id) == (10.0, False, 2)
 
@@ -110,7 +116,7 @@ def test_old_remotes_that_do_not_say_why_end_their_episodes_by_an_outcome() -> N
     remote.say(Reward(0.0, True))
     popped = buffer.pop()
     assert (popped.terminated, popped.truncated) == (True, False)
-    assert (popped.episode_id, popped.state, popped.current) == (None, None, False)
+    assert (popped.episode_id, popped.env_state, popped.masked_action) == (None, None, True)
 
 
 def test_episode_that_is_followed_without_an_end_is_truncated() -> None:
@@ -131,9 +137,9 @@ def test_texts_and_observations_are_of_the_episode_that_goes_on() -> None:
     remote.say(Text("new"))
     remote.say(Observation([2]))
     popped = buffer.pop()
-    assert (popped.texts, popped.observation) == (["new"], Observation([2]))
+    assert (popped.texts, popped.observation) == (("new",), [2])
     again = buffer.pop()
-    assert (again.texts, again.observation) == ([], Observation([2]))
+    assert (again.texts, again.observation) == ((), [2])
 
 
 def test_last_that_an_episode_told_comes_with_its_end() -> None:
@@ -145,19 +151,19 @@ def test_last_that_an_episode_told_comes_with_its_end() -> None:
     remote.run()
     remote.say(Text("the beginning"))
     ended = buffer.pop()
-    assert (ended.completed_texts, ended.completed_observation) == (["the end"], Observation([1, 2]))
-    assert (ended.texts, ended.observation) == (["the beginning"], None)
+    assert (ended.completed_texts, ended.completed_observation) == (("the end",), [1, 2])
+    assert (ended.texts, ended.observation) == (("the beginning",), None)
     following = buffer.pop()
-    assert (following.completed_texts, following.completed_observation) == ([], None)
+    assert (following.completed_texts, following.completed_observation) == ((), None)
 
 
 def test_peek_takes_nothing() -> None:
     remote, buffer = running()
     remote.say(Reward(1.0, True))
     remote.begin()
-    agent, there = buffer.peek()
-    assert (agent.episode_id, agent.state) == (1, "running")
-    assert (there.episode_id, there.state) == (2, "resetting")
+    seen = buffer.peek()
+    assert (seen.episode_id, seen.env_state) == (1, "running")
+    assert seen.peek == (2, "resetting")
     assert buffer.pop().reward == 1.0
 
 
@@ -229,7 +235,7 @@ class Episodes(RuleBasedStateMachine):
     def reset(self, in_between: bool) -> None:
         self.buffer.mask()
         if in_between:
-            assert self.buffer.pop() == Popped(None, None)
+            assert self.buffer.pop() == Result(masked_action=True)
         if self.running:
             self.remote.say(Reward(0.0, True))
         self._begin()
@@ -238,6 +244,7 @@ class Episodes(RuleBasedStateMachine):
 
     @rule()
     def step(self) -> None:
+        runs = self.buffer.runs()
         popped = self.buffer.pop()
         assert popped.done == (popped.completed_id is not None)
         episode = popped.completed_id if popped.done else popped.episode_id
@@ -254,7 +261,8 @@ class Episodes(RuleBasedStateMachine):
         if popped.done:
             assert ledger.ended_there
         assert all(text == str(popped.episode_id) for text in popped.texts)
-        if popped.current:
+        assert runs is not popped.masked_action
+        if runs:
             assert popped.episode_id == self.remote.episode
             assert self.running
 

@@ -20,12 +20,13 @@ from pluriverse.env.actions import Action
 from pluriverse.env.vector import VectorEnv
 from pluriverse.errors import ActionError, ConfigurationError, Misuse, RemoteFailed, ResetNeeded
 from pluriverse.remotes import RemoteManager
+from pluriverse.rewarder.result import Result
 from pluriverse.rfb.picture import PictureSpec
 from pluriverse.vnc import VncConnection, VncOptions, wait_for_frames
 
 from .actions import KINDS, ActionMap, Kind
 from .pictures import PictureOptions, Pictures, Pixels
-from .player import LOOK_S, Phase, Player, StepResult, require_ready
+from .player import LOOK_S, Phase, Player, require_ready
 
 # A remote that broke is replaced within seconds, or a minute on a slow machine; longer, and it won't come.
 RECEIVE_S: Final = 120.0
@@ -122,7 +123,7 @@ class Core:
             self.env.close()
             raise
         self._viewers: dict[int, VncConnection] = {}
-        self._results = [StepResult(blank) for _ in range(self.n)]
+        self._results = [Result(blank) for _ in range(self.n)]
         self._begin_players(blank, frame_skip, max_episode_steps)
 
     @property
@@ -138,19 +139,19 @@ class Core:
         self.env.require_own()
         return self._players[index].phase
 
-    def result(self, index: int) -> StepResult:
+    def result(self, index: int) -> Result:
         self.env.require_own()
         return self._results[index]
 
     def picture(self, index: int) -> Pixels:
         """Return the picture of the last answer: uint8 of shape ``pictures.shape``."""
-        return self.pictures.make(self.result(index).screen)
+        return self.pictures.make(self.result(index).picture)
 
     def screen(self, index: int) -> Pixels:
         """Return the whole screen, uint8 RGB (height, width, 3): the last answer's if ``whole_screens``, else now."""
         self.env.require_open()
         if not self.pictures.ready:
-            return self._results[index].screen
+            return self._results[index].picture
         viewer = self._viewers.get(index)
         if viewer is None or viewer.error is not None:
             if viewer is not None:
@@ -251,15 +252,15 @@ class Core:
         self.env.reset()
         deadline = time.monotonic() + RECEIVE_S
         while time.monotonic() < deadline:
-            outcome = self.env.step_some({0: NO_ACTION})[0]
+            result = self.env.step_some({0: NO_ACTION})[0]
             described = self.env.described(0)
-            if outcome.observation is not None and described is not None:
+            if not result.masked_observation and described is not None:
                 return described
             self.env.require_wellbehaved(0)
             self.env.wait(LOOK_S, [0])
         raise RemoteFailed(f"no episode of {self.env} began within {RECEIVE_S:g} s")
 
-    def _answer(self, index: int, result: StepResult) -> None:
+    def _answer(self, index: int, result: Result) -> None:
         self._results[index] = result
         del self._waiting[index]
         self._ready.append(index)
@@ -314,11 +315,11 @@ class Core:
                 self._take(dict.fromkeys(due, NO_ACTION))
 
     def _take(self, actions: Mapping[int, Action]) -> None:
-        outcomes = self.env.step_some(actions)
+        looks = self.env.step_some(actions)
         now = time.monotonic()
-        for index, outcome in outcomes.items():
-            result = self._players[index].take(outcome, self.env.vision(index), now)
-            if result is not None:
-                self._answer(index, result)
+        for index, look in looks.items():
+            answer = self._players[index].take(look, now)
+            if answer is not None:
+                self._answer(index, answer)
             elif self._players[index].phase is Phase.RESETTING:
                 self.env.require_wellbehaved(index)

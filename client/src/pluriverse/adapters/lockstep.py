@@ -6,7 +6,7 @@ import secrets
 import select
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import prod
 from typing import Any, Final
 
@@ -14,18 +14,18 @@ import numpy as np
 from pluriverse_protocol.events import Event
 from pluriverse_protocol.lane import View
 from pluriverse_protocol.limits import DRAWN_SEED_BITS, MAX_SLOTS, MAX_VIEW_SIDE
-from pluriverse_protocol.messages import Describe, ErrorReply, FirstFrame, StepReply
+from pluriverse_protocol.messages import Describe, ErrorReply, FirstFrame, ServerMessage, StepReply
 
 from pluriverse import validation
-from pluriverse.env.outcome import Outcome
 from pluriverse.errors import ConfigurationError, Misuse, RemoteMisbehaved, RemoteUnavailable
 from pluriverse.remotes import RemoteManager
-from pluriverse.rewarder.lane import Arrived, LaneConnection
+from pluriverse.rewarder.lane import LaneConnection
+from pluriverse.rewarder.result import Result
 from pluriverse.vnc import VncOptions
 
 from .core import NO_ACTION, Core
 from .pictures import PictureOptions, Pictures, Pixels
-from .player import Phase, StepResult
+from .player import Phase
 
 # A step that isn't answered within so many seconds, and more for each frame beyond the first, never will be.
 STEP_S: Final = 10.0
@@ -50,7 +50,7 @@ class Game:
     # The episode that begins: its number once the remote has granted it.
     granted: int | None = None
     # The first frame of the last episode that has begun, which may be before it is asked for.
-    first: Arrived | None = None
+    first: Result | None = None
     # Of a slot: the number under which the episode that begins was asked for.
     asked: int | None = None
     remote_ended: bool = False
@@ -99,7 +99,7 @@ class LockstepCore(Core):
             raise Misuse("there are no whole screens; in lockstep they come with whole_screens or a render_mode")
         left, top, width, height = self._box
         screen = np.zeros(self._screen, np.uint8)
-        screen[top : top + height, left : left + width] = self._results[index].screen
+        screen[top : top + height, left : left + width] = self._results[index].picture
         return screen
 
     def close(self) -> None:
@@ -232,11 +232,11 @@ class LockstepCore(Core):
             self._look_for_slot(index, game)
             return
         if game.granted is None:
-            outcome = self.env.step_some({game.remote: NO_ACTION})[game.remote]
-            if outcome.observation is None or outcome.episode_id is None:
+            look = self.env.step_some({game.remote: NO_ACTION})[game.remote]
+            if look.masked_observation or look.episode_id is None:
                 self.env.require_wellbehaved(game.remote)
                 return
-            game.granted = outcome.episode_id
+            game.granted = look.episode_id
         if game.lane is None and not self._open_lane(index):
             # The remote has just been lost, which the next look notices, or begins another episode.
             game.granted = None
@@ -244,7 +244,7 @@ class LockstepCore(Core):
         self._take_arrived(index)
         if game.lane is None:
             game.granted = None
-        elif game.first is not None and game.first.episode_id >= game.granted:
+        elif game.first is not None and (game.first.episode_id or 0) >= game.granted:
             self._first(index, game.first)
 
     def _look_for_slot(self, index: int, game: Game) -> None:
@@ -278,31 +278,32 @@ class LockstepCore(Core):
         if game.lane is None:
             return
         for arrived in game.lane.take():
-            if arrived.pixels is not None:
-                shape = arrived.pixels.shape
+            result = arrived.result
+            if result.vision is not None:
+                shape = result.vision.shape
                 if shape == self._whole and self._made_here is not None:
-                    arrived = replace(arrived, pixels=self._made_here.make(arrived.pixels))  # noqa: PLW2901
+                    result = result._replace(vision=self._made_here.make(result.vision))
                 elif shape != self._shape:
                     game.lane.fail(f"its picture is {shape}, expected {self._shape}", RemoteMisbehaved)
                     break
             # What is of an episode that was left is for nobody.
-            awaited = game.phase is Phase.STEPPING and arrived.episode_id == game.episode_id
+            awaited = game.phase is Phase.STEPPING and result.episode_id == game.episode_id
             match arrived.message:
                 case FirstFrame() if not game.slot:
-                    game.first = arrived
+                    game.first = result
                 case FirstFrame() if game.phase is Phase.RESETTING and arrived.parent == game.asked:
-                    self._first(index, arrived)
+                    self._first(index, result)
                 case ErrorReply(message) if game.phase is Phase.RESETTING and arrived.parent == game.asked:
                     game.lane.fail(f"no episode begins: {message}")
                 case StepReply() if awaited:
-                    self._stepped(index, arrived, arrived.message)
+                    self._stepped(index, result)
                 case ErrorReply(message) if awaited:
                     self._lose(index, f"the step was refused: {message}")
                 case _:
-                    self._heard(index, arrived, awaited=awaited)
+                    self._heard(index, arrived.message, result, awaited=awaited)
         self._drop_broken(index, game.lane)
 
-    def _heard(self, index: int, arrived: Arrived, *, awaited: bool) -> None:
+    def _heard(self, index: int, message: ServerMessage, result: Result, *, awaited: bool) -> None:
         """Take in what is no part of a step; ``awaited``: an answer that the environment waits for."""
 
     def _drop_broken(self, index: int, lane: LaneConnection) -> None:
@@ -316,75 +317,28 @@ class LockstepCore(Core):
             if game.phase is Phase.RESETTING and isinstance(lane.error, RemoteMisbehaved):
                 raise lane.error
 
-    def _first(self, index: int, arrived: Arrived) -> None:
+    def _first(self, index: int, first: Result) -> None:
         game = self._games[index]
-        game.phase, game.episode_id, game.granted, game.first = Phase.READY, arrived.episode_id, None, None
-        self._begun(index, arrived)
+        assert first.episode_id is not None
+        game.phase, game.episode_id, game.granted, game.first = Phase.READY, first.episode_id, None, None
+        self._begun(index, first)
 
-    def _begun(self, index: int, arrived: Arrived) -> None:
+    def _begun(self, index: int, first: Result) -> None:
         """Answer with an episode's first frame."""
-        game, first = self._games[index], arrived.message
-        assert isinstance(first, FirstFrame)
-        assert arrived.pixels is not None
-        outcome = self._outcome(game, first.info)
-        self._answer(
-            index,
-            StepResult(
-                arrived.pixels,
-                first.text,
-                first.observation,
-                first=True,
-                lives=first.info.get("lives"),
-                outcome=outcome,
-            ),
-        )
+        self._answer(index, first)
 
-    def _stepped(self, index: int, arrived: Arrived, reply: StepReply) -> None:
-        game, last = self._games[index], self._results[index]
-        elapsed = last.elapsed + 1
-        stopped = not reply.done and elapsed == self._max_episode_steps
+    def _stepped(self, index: int, reply: Result) -> None:
+        game, result = self._games[index], self._results[index].following().merged(reply)
+        stopped = not reply.done and result.elapsed == self._max_episode_steps
         game.phase = Phase.ENDED if reply.done or stopped else Phase.READY
         game.remote_ended = reply.done
-        assert arrived.pixels is not None
-        outcome = self._outcome(game, reply.info)
-        outcome.reward, outcome.done = reply.reward, reply.done
-        outcome.terminated, outcome.truncated = reply.terminated, reply.truncated
-        self._answer(
-            index,
-            StepResult(
-                arrived.pixels,
-                reply.text or last.text,
-                last.state if reply.observation is None else reply.observation,
-                reply.reward,
-                reply.terminated,
-                reply.truncated or stopped,
-                elapsed=elapsed,
-                lives=reply.info.get("lives", last.lives),
-                outcome=outcome,
-            ),
-        )
+        self._answer(index, result._replace(truncated=True) if stopped else result)
 
     def _lose(self, index: int, why: str) -> None:
         """Answer a step whose remote is lost: its episode is truncated. The next reset waits until it is back."""
-        game, last = self._games[index], self._results[index]
+        game, result = self._games[index], self._results[index].following()
         game.phase, game.remote_ended = Phase.ENDED, False
-        outcome = Outcome(done=True, truncated=True, error=why, episode_id=game.episode_id)
-        self._answer(
-            index,
-            StepResult(
-                last.screen,
-                last.text,
-                last.state,
-                truncated=True,
-                elapsed=last.elapsed + 1,
-                lost=True,
-                lives=last.lives,
-                outcome=outcome,
-            ),
-        )
-
-    def _outcome(self, game: Game, info: Mapping[str, Any]) -> Outcome:
-        return Outcome(episode_id=game.episode_id, state="running", program_info=dict(info))
+        self._answer(index, result._replace(done=True, truncated=True, error=why, episode_id=game.episode_id))
 
 
 class TooFewSlots(ConfigurationError):

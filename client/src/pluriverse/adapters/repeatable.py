@@ -7,20 +7,19 @@ import os
 import select
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Final
 
-import numpy as np
 from pluriverse_protocol.events import Event
-from pluriverse_protocol.messages import ErrorReply, RestoreReply, SnapshotReply, StepReply
+from pluriverse_protocol.messages import ErrorReply, RestoreReply, ServerMessage, SnapshotReply
 
 from pluriverse.errors import ConfigurationError, Misuse, RemoteFailed
 from pluriverse.remotes import RemoteManager
-from pluriverse.rewarder.lane import Arrived
+from pluriverse.rewarder.result import Result
 
 from .core import Core
 from .lockstep import STEP_S, Game, LockstepCore
-from .player import Phase, StepResult, require_ready
+from .player import Phase, require_ready
 from .run_log import RunHeader, RunLog
 from .snapshots import Kept, Snapshot, Trail, fingerprint, steps_of
 
@@ -77,7 +76,7 @@ class RepeatableCore(LockstepCore):
         if not self.exact:
             raise ConfigurationError(f"{self.described.env_id} isn't exact in lockstep here, and can't be {how}")
 
-    def replay(self, index: int, actions: Iterable[Any], seed: int) -> Iterator[StepResult]:
+    def replay(self, index: int, actions: Iterable[Any], seed: int) -> Iterator[Result]:
         """Play an episode again from its start; yield its first answer, and that of each action until it is over."""
         self.require_exact("played again")
         return self._replay(index, actions, seed)
@@ -93,7 +92,7 @@ class RepeatableCore(LockstepCore):
         kept = self._ask_to_keep(index)
         if kept is None and seed is None:
             raise Misuse(f"environment {index} keeps no snapshot: {UNREPEATABLE}; reset with a seed")
-        seen, result = fingerprint(self.picture(index)), replace(result, screen=np.empty(0, np.uint8))
+        seen, result = fingerprint(self.picture(index)), result._replace(vision=None)
         encoder = copy.deepcopy(self._encoders[index])
         shown, trail = self.pictures.options, self._pasts[index].trail
         return Snapshot(self.described.env_id, self._frames, seed, trail, result, seen, shown, encoder, kept)
@@ -135,7 +134,7 @@ class RepeatableCore(LockstepCore):
         self.receive(len(snapshots))
         for index in range(len(snapshots)):
             if self.result(index).lost:
-                raise RemoteFailed(f"environment {index} did not go back: {self.result(index).outcome.error}")
+                raise RemoteFailed(f"environment {index} did not go back: {self.result(index).error}")
 
     def close(self) -> None:
         """Disconnect, and remove the remotes that were started; may be called repeatedly."""
@@ -160,31 +159,31 @@ class RepeatableCore(LockstepCore):
                 game.seed = past.trail = None
         super()._act(events)
 
-    def _begun(self, index: int, arrived: Arrived) -> None:
+    def _begun(self, index: int, first: Result) -> None:
         past, seed = self._pasts[index], self._games[index].seed
         if past.restoring is not None:
-            self._go_back(index, past, past.restoring, arrived)
+            self._go_back(index, past, past.restoring, first)
             return
-        super()._begun(index, arrived)
+        super()._begun(index, first)
         if self._log is not None and seed is not None:
             self._log.begin(index, seed, (), self._shown(index))
 
-    def _stepped(self, index: int, arrived: Arrived, reply: StepReply) -> None:
+    def _stepped(self, index: int, reply: Result) -> None:
         past = self._pasts[index]
         if past.restoring is not None:
-            self._played_again(index, past, past.restoring, arrived, done=reply.done)
+            self._played_again(index, past, past.restoring, reply)
             return
-        super()._stepped(index, arrived, reply)
+        super()._stepped(index, reply)
         if self._log is not None:
             self._log.step(index, past.events, self._shown(index))
 
-    def _heard(self, index: int, arrived: Arrived, *, awaited: bool) -> None:
+    def _heard(self, index: int, message: ServerMessage, result: Result, *, awaited: bool) -> None:
         past = self._pasts[index]
-        match arrived.message:
+        match message:
             case RestoreReply() if awaited and past.restoring is not None:
-                self._arrive(index, past, past.restoring, arrived)
+                self._arrive(index, past, past.restoring, result)
             case SnapshotReply() | ErrorReply() if self.phase(index) is Phase.READY:
-                past.answers.append(arrived.message)
+                past.answers.append(message)
             case _:
                 pass
 
@@ -197,13 +196,13 @@ class RepeatableCore(LockstepCore):
         past.restoring = past.again = None
         super()._lose(index, why)
 
-    def _shown(self, index: int) -> StepResult:
+    def _shown(self, index: int) -> Result:
         """Return the last answer with the picture that was asked for, also where whole screens come."""
-        return replace(self._results[index], screen=self.picture(index))
+        return self._results[index]._replace(vision=self.picture(index))
 
     # ── going back ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _replay(self, index: int, actions: Iterable[Any], seed: int) -> Iterator[StepResult]:
+    def _replay(self, index: int, actions: Iterable[Any], seed: int) -> Iterator[Result]:
         self.reset(index, seed)
         self._wait_for(index)
         yield self.result(index)
@@ -249,7 +248,7 @@ class RepeatableCore(LockstepCore):
         past = self._pasts[index]
         past.restoring, past.retried = snapshot, retried
 
-    def _go_back(self, index: int, past: _Past, snapshot: Snapshot, first: Arrived | None = None) -> None:
+    def _go_back(self, index: int, past: _Past, snapshot: Snapshot, first: Result | None = None) -> None:
         """Ask for a snapshot that the remote keeps; else play the episode that began with ``first``, or another."""
         game = self._games[index]
         kept = None if past.retried else _usable(snapshot, game)
@@ -267,26 +266,25 @@ class RepeatableCore(LockstepCore):
             past.again = steps_of(snapshot.trail)
             self._play_on(index, past, snapshot, first)
 
-    def _play_on(self, index: int, past: _Past, snapshot: Snapshot, arrived: Arrived) -> None:
+    def _play_on(self, index: int, past: _Past, snapshot: Snapshot, result: Result) -> None:
         assert past.again is not None
         self._heard_at = time.monotonic()
         if past.again:
             self._step(index, self._games[index], snapshot.elapsed - len(past.again) + 1, past.again.pop())
         else:
-            self._arrive(index, past, snapshot, arrived)
+            self._arrive(index, past, snapshot, result)
 
-    def _played_again(self, index: int, past: _Past, snapshot: Snapshot, arrived: Arrived, *, done: bool) -> None:
-        if done:
+    def _played_again(self, index: int, past: _Past, snapshot: Snapshot, reply: Result) -> None:
+        if reply.done:
             past.retried = True
             left = len(past.again or ())
             self._lose(index, f"played again it ended {left} steps before the snapshot: the program isn't exact")
         else:
-            self._play_on(index, past, snapshot, arrived)
+            self._play_on(index, past, snapshot, reply)
 
-    def _arrive(self, index: int, past: _Past, snapshot: Snapshot, arrived: Arrived) -> None:
-        assert arrived.pixels is not None
+    def _arrive(self, index: int, past: _Past, snapshot: Snapshot, result: Result) -> None:
         alike = snapshot.pictures == self.pictures.options
-        if alike and fingerprint(self.pictures.make(arrived.pixels)) != snapshot.seen:
+        if alike and fingerprint(self.pictures.make(result.picture)) != snapshot.seen:
             past.retried = True
             self._lose(index, f"after {snapshot.elapsed} steps its picture is another: the program isn't exact")
             return
@@ -294,9 +292,7 @@ class RepeatableCore(LockstepCore):
         game.phase, game.seed, past.trail = Phase.READY, snapshot.seed, snapshot.trail
         past.restoring = past.again = None
         self._encoders[index] = copy.deepcopy(snapshot.encoder)
-        then = snapshot.result
-        outcome = replace(then.outcome, reward=0.0, episode_id=game.episode_id)
-        self._answer(index, replace(then, screen=arrived.pixels, reward=0.0, outcome=outcome))
+        self._answer(index, snapshot.result._replace(vision=result.vision, reward=0.0, episode_id=game.episode_id))
         if self._log is not None and game.seed is not None:
             self._log.begin(index, game.seed, reversed(steps_of(past.trail)), self._shown(index))
 

@@ -30,6 +30,7 @@ from pluriverse.forks import Owner
 from pluriverse.remotes import RemoteManager
 from pluriverse.remotes.address import Address
 from pluriverse.rewarder.lane import LaneConnection
+from pluriverse.rewarder.result import Result
 from pluriverse.spaces import EventSpace, Observation, ObservationSpace
 from pluriverse.vnc import VncConnection, VncOptions
 from pluriverse.vnc.input_state import InputEvent
@@ -37,7 +38,6 @@ from pluriverse.vnc.input_state import InputEvent
 from .actions import Action, parse_actions
 from .base import Env, EnvSpec, seed_each
 from .connections import RemoteConnection, RemoteConnections, ResetRequests, open_screen
-from .outcome import Outcome
 from .slot import Slot
 from .views import View, make_view
 
@@ -97,8 +97,8 @@ class VectorEnv(Env):
         }
         self.observation_space: ObservationSpace = ObservationSpace()
         self.action_space: EventSpace = EventSpace()
-        self.watchers: list[Callable[[int, Outcome], None]] = []
-        """Called by ``step`` with each index and its outcome; for wrappers that need more than ``info``."""
+        self.watchers: list[Callable[[int, Result], None]] = []
+        """Called by ``step`` with each index and its result; for wrappers that need more than ``info``."""
         self._fps = fps
         self._connections: RemoteConnections | None = None
         self._slots: list[Slot] = []
@@ -292,16 +292,16 @@ class VectorEnv(Env):
             ConfigurationError: a remote refused the reset, for its environment, rate or options.
         """
         self._require_begun()
-        outcomes = self.step_some(dict(enumerate(parse_actions(action_n, self.n)))).values()
+        results = self.step_some(dict(enumerate(parse_actions(action_n, self.n)))).values()
         return (
-            [outcome.observation for outcome in outcomes],
-            [outcome.reward for outcome in outcomes],
-            [outcome.done for outcome in outcomes],
-            {"n": [outcome.info() for outcome in outcomes]},
+            [result.screen_observation() for result in results],
+            [result.reward for result in results],
+            [result.done for result in results],
+            {"n": [result.full_info() for result in results]},
         )
 
-    def step_some(self, actions: Mapping[int, Action]) -> dict[int, Outcome]:
-        """Step some of the remotes, by index; return their outcomes. What the others sent is kept for later.
+    def step_some(self, actions: Mapping[int, Action]) -> dict[int, Result]:
+        """Step some of the remotes, by index; return their results. What the others sent is kept for later.
 
         Raises:
             ResetNeeded: before the first ``reset``.
@@ -312,11 +312,11 @@ class VectorEnv(Env):
         if len(actions) == self.n:
             self._seen_signals = connections.signal.count
         now = steady.now()
-        outcomes = {index: self._step_one(connections, index, action, now) for index, action in actions.items()}
+        results = {index: self._step_one(connections, index, action, now) for index, action in actions.items()}
         for watcher in self.watchers:
-            for index, outcome in outcomes.items():
-                watcher(index, outcome)
-        return outcomes
+            for index, result in results.items():
+                watcher(index, result)
+        return results
 
     def vision(self, index: int) -> NDArray[np.uint8] | None:
         """Return the last screen, (height, width, 3), RGB, of whichever episode; None while the remote is away."""
@@ -425,18 +425,19 @@ class VectorEnv(Env):
             raise ResetNeeded("call reset() before the first step()")
         return connections
 
-    def _step_one(self, connections: RemoteConnections, index: int, action: Action, now: float) -> Outcome:
+    def _step_one(self, connections: RemoteConnections, index: int, action: Action, now: float) -> Result:
         connection, slot = connections.by_index[index], self._slots[index]
         error = connection.error if connection is not None else None
         if connection is None or error is None:
             if connection is not None and connection.mending is None and connection.broken is not None:
                 connections.mend(index)
-            return slot.step(connection, action, now)
+            slot.act(connection, action.events, now, peek=action.peek)
+            return slot.poll(connection, now, peek=action.peek)
         if connection.rewarder.refused:
             raise ConfigurationError(str(error)) from error
         if action.peek:
             # A peek never returns the end of an episode; the next step does.
-            return slot.step(None, action, now)
+            return slot.poll(None, now)
         if isinstance(error, RemoteMisbehaved):
             connections.misbehaved[index] = error
         connections.drop(index, recover=self._replace_on_crash)

@@ -21,6 +21,7 @@ from pluriverse.adapters.pictures import Pixels
 from pluriverse.adapters.player import Phase
 from pluriverse.errors import ActionError, ResetNeeded
 from pluriverse.remotes import RemoteManager
+from pluriverse.rewarder.result import Result
 from pluriverse.vnc.input_state import InputEvent
 
 from .acts import MAX_BATCH, Act, ActFor, Look, Where
@@ -37,23 +38,6 @@ HEIGHT: Final = 800
 
 # Beyond these frames, of what was seen while something was done some are left out, evenly.
 MAX_FRAMES: Final = 60
-
-
-@dataclass(frozen=True, slots=True)
-class Status:
-    """How the episode stands. ``reward`` is what was earned since the last status, ``total`` since the beginning."""
-
-    reward: float
-    total: float
-    done: bool
-    terminated: bool
-    truncated: bool
-    steps: int
-    """Frames that were acted in."""
-    text: str
-    """The latest text of the environment; a task's instruction, for one."""
-    lags_ms: dict[str, tuple[float, float]]
-    """Bounds of the lags of observation, action and reward in milliseconds, where they are known: in real time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,8 +272,8 @@ class Computer:
         """Return a picture of the last frame that was waited for."""
         return self._picture(self.view, None)
 
-    def status(self) -> Status:
-        """Return how the episode stands now.
+    def status(self) -> Result:
+        """Return how the episode stands now; its reward is what was earned since the last status.
 
         Raises:
             RemoteFailed: the remote broke.
@@ -297,17 +281,10 @@ class Computer:
         self.refresh()
         return self.standing()
 
-    def standing(self) -> Status:
+    def standing(self) -> Result:
         """Return how the episode stood at the last frame that was waited for."""
-        result = self._core.result(0)
         reward, self._reward = self._reward, 0.0
-        done = result.terminated or result.truncated
-        lags = result.outcome
-        bounds = {"observation": lags.observation_lag, "action": lags.action_lag, "reward": lags.reward_lag}
-        lags_ms = {name: (1000 * each[0], 1000 * each[1]) for name, each in bounds.items() if each is not None}
-        return Status(
-            reward, self._total, done, result.terminated, result.truncated, result.elapsed, result.text, lags_ms
-        )
+        return self._core.result(0)._replace(reward=reward)
 
     def close(self) -> None:
         """Disconnect, and remove the remote if it was started; may be called repeatedly."""

@@ -304,7 +304,7 @@ class GymnasiumEnvPool(EnvPool, _Gymnasium):
         info = state["info"]
         info["elapsed_step"] = state["elapsed_step"]
         truncated = state["trunc"]
-        info["pluriverse"] |= numbers([self.core.result(index) for index in info["env_id"].tolist()])
+        info["pluriverse"] |= numbers([self._games[index].result for index in info["env_id"].tolist()])
         if reset:
             return state["obs"], info
         return state["obs"], state["reward"], state["done"] & ~truncated, truncated, info

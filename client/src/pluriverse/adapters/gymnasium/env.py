@@ -14,11 +14,11 @@ from pluriverse.adapters.core import Core
 from pluriverse.adapters.info import Measured, check_measured, info_of
 from pluriverse.adapters.observations import Observations
 from pluriverse.adapters.pictures import Pixels
-from pluriverse.adapters.player import StepResult
 from pluriverse.adapters.repeatable import lockstep_of
 from pluriverse.adapters.snapshots import Snapshot
 from pluriverse.errors import Misuse
 from pluriverse.remotes import RemoteManager
+from pluriverse.rewarder.result import Result
 
 from .atari import Ale, frameskip_of, is_atari
 from .gym_spaces import action_space, observation_space
@@ -215,7 +215,7 @@ class PluriverseEnv(gymnasium.Env[Any, Any]):
         self._renderer.close()
         self.core.close()
 
-    def _receive(self) -> tuple[tuple[Any, dict[str, Any]], StepResult]:
+    def _receive(self) -> tuple[tuple[Any, dict[str, Any]], Result]:
         """Wait for the answer to what was asked; return what the agent is given of it, and all of it."""
         self.core.receive_all()
         self._renderer.show()

@@ -16,12 +16,13 @@ from pluriverse import validation
 from pluriverse.adapters.core import Core
 from pluriverse.adapters.info import Measured, check_measured, info_of
 from pluriverse.adapters.pictures import Pixels
-from pluriverse.adapters.player import Phase, StepResult
+from pluriverse.adapters.player import Phase
 from pluriverse.adapters.repeatable import lockstep_of
 from pluriverse.adapters.snapshots import Snapshot
 from pluriverse.env.base import seed_each
 from pluriverse.errors import ActionError, Misuse
 from pluriverse.remotes import RemoteManager
+from pluriverse.rewarder.result import Result
 
 from .batches import ObservationBatch, batch_infos, infos_of
 from .gym_spaces import action_space, observation_space
@@ -86,7 +87,7 @@ class PluriverseVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         self._copy = copy
         self._generators: list[np.random.Generator | None] = [None] * num_envs
         # Episodes that ended in a step that isn't over: the next ones begin in the same step.
-        self._ends: dict[int, StepResult] = {}
+        self._ends: dict[int, Result] = {}
         self._finals: Infos = {}
         self.num_envs: int = num_envs
         self.render_mode: str | None = render_mode
