@@ -21,7 +21,6 @@ from typing import Final
 import pluriverse
 import psutil
 from books import Audit, Ledger
-from pluriverse.env.actions import Action
 from pluriverse.env.vector import VectorEnv
 from pluriverse.remotes import Address, Attached, Progress, parse
 from pluriverse.remotes.address import VNC_PORT
@@ -188,7 +187,6 @@ def play(
     done: list[Fault] = []
     under_way: dict[int, Fault] = {}
     free_at = dict.fromkeys(range(env.n), time.time() + CALM_S)
-    actions = {index: Action() for index in range(env.n)}
     until = time.monotonic() + seconds
     injected = 0
     env.reset()
@@ -197,7 +195,7 @@ def play(
         fresh_since: dict[int, float | None] = dict.fromkeys(range(env.n))
         while under_way or (injected < count and time.monotonic() < until):
             time.sleep(STEP_S)
-            results = env.step_some(actions)
+            results = env.poll(range(env.n))
             now = time.time()
             for index, result in results.items():
                 _enter(ledger, result)
@@ -216,7 +214,7 @@ def play(
                             under_way[index] = begun
                             fresh_since[index] = None
                             injected += 1
-        _calm_down(env, actions, ledger)
+        _calm_down(env, ledger)
     return done
 
 
@@ -245,12 +243,12 @@ def _is_over(fault: Fault, fresh_since: float | None, now: float) -> bool:
     return fault.outage_s is not None
 
 
-def _calm_down(env: VectorEnv, actions: dict[int, Action], ledger: Ledger) -> None:
+def _calm_down(env: VectorEnv, ledger: Ledger) -> None:
     """Take what is still on its way."""
     until = time.monotonic() + CALM_S
     while time.monotonic() < until:
         time.sleep(STEP_S)
-        for result in env.step_some(actions).values():
+        for result in env.poll(range(env.n)).values():
             _enter(ledger, result)
 
 

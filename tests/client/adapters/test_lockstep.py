@@ -14,12 +14,9 @@ import numpy as np
 import psutil
 import pytest
 from pluriverse.adapters import lockstep
+from pluriverse.adapters.backend import Phase
 from pluriverse.adapters.core import Core
-from pluriverse.adapters.lockstep import LockstepCore
-from pluriverse.adapters.making import make_core
 from pluriverse.adapters.pictures import PictureOptions, Pixels
-from pluriverse.adapters.player import Phase
-from pluriverse.adapters.repeatable import lockstep_of
 from pluriverse.errors import ActionError, Closed, ConfigurationError, Misuse, RemoteFailed, ResetNeeded
 from pluriverse.rewarder import lane as rewarder_lane
 from pluriverse.rewarder.result import Result
@@ -39,13 +36,13 @@ FIRE, UP, DOWN = 1, 2, 3
 
 @pytest.fixture(scope="module")
 def pong() -> Generator[Core]:
-    with make_core(PONG, "local:2", clock="lockstep") as core:
+    with Core(PONG, "local:2", clock="lockstep") as core:
         yield core
 
 
 @pytest.fixture(scope="module")
 def pole() -> Generator[Core]:
-    with make_core(POLE, "local:1", clock="lockstep") as core:
+    with Core(POLE, "local:1", clock="lockstep") as core:
         yield core
 
 
@@ -134,12 +131,12 @@ def test_reset_in_the_middle_of_a_step_forgets_it(pong: Core) -> None:
 
 
 def test_frame_skip_is_so_many_frames_and_their_rewards() -> None:
-    with make_core(POLE, "local:1", clock="lockstep") as core:
+    with Core(POLE, "local:1", clock="lockstep") as core:
         begin(core, seed=2)
         for _ in range(4):
             step(core, 1)
         expected = core.picture(0)
-    with make_core(POLE, "local:1", clock="lockstep", frame_skip=4) as core:
+    with Core(POLE, "local:1", clock="lockstep", frame_skip=4) as core:
         begin(core, seed=2)
         assert step(core, 1).reward == 4
         assert np.array_equal(core.picture(0), expected)
@@ -149,7 +146,7 @@ def test_frame_skip_is_so_many_frames_and_their_rewards() -> None:
 
 
 def test_limit_of_steps_truncates_and_a_joining_reset_begins_anew() -> None:
-    with make_core(LAKE, "local:1", clock="lockstep", max_episode_steps=2) as core:
+    with Core(LAKE, "local:1", clock="lockstep", max_episode_steps=2) as core:
         begin(core, seed=1)
         assert not step(core, 0).truncated
         last = step(core, 0)
@@ -173,7 +170,7 @@ def test_picture_is_the_one_of_real_time(options: PictureOptions) -> None:
         vnc = VncOptions(encodings=("zrle", "raw"), quality=None)
         pictures: list[Pixels] = []
         for clock in ("lockstep", "realtime"):
-            with make_core(LAKE, remote.address, clock=clock, pictures=options, vnc=vnc) as core:
+            with Core(LAKE, remote.address, clock=clock, pictures=options, vnc=vnc) as core:
                 begin(core, seed=3)
                 assert core.picture(0).shape == core.pictures.shape
                 pictures.append(np.array(core.picture(0)))
@@ -199,11 +196,11 @@ def test_remote_makes_the_pictures_and_one_that_makes_none_sends_whole_ones(
 
             def note(*given: Any, taken: list[tuple[int, ...]] = taken, arrived: Any = arrived) -> Any:
                 made = arrived(*given)
-                taken.append(made.pixels.shape)
+                taken.append(made.result.vision.shape)
                 return made
 
             monkeypatch.setattr(rewarder_lane, "Arrived", note)
-            with make_core(PONG, remote.address, clock="lockstep", pictures=options, slots=slots) as core:
+            with Core(PONG, remote.address, clock="lockstep", pictures=options, slots=slots) as core:
                 begin(core, slots - 1, seed=3)
                 seen = [np.array(core.picture(slots - 1))]
                 for action in (UP, UP, DOWN, FIRE) * 5:
@@ -221,14 +218,14 @@ def test_remote_makes_the_pictures_and_one_that_makes_none_sends_whole_ones(
 
 def test_whole_screens_come_whole_whatever_the_pictures_are() -> None:
     options = PictureOptions(size=(42, 33), grey=True)
-    with make_core(PONG, "local:1", clock="lockstep", pictures=options, whole_screens=True) as core:
+    with Core(PONG, "local:1", clock="lockstep", pictures=options, whole_screens=True) as core:
         begin(core, seed=1)
-        moment = lockstep_of(core).snapshot(0)
+        moment = core.snapshot(0)
         x, y, width, height = core.pictures.box
-        assert core.screen(0)[y : y + height, x : x + width].shape == core.result(0).screen.shape == (210, 160, 3)
+        assert core.screen(0)[y : y + height, x : x + width].shape == core.result(0).picture.shape == (210, 160, 3)
         assert core.picture(0).shape == (42, 33, 1)
         step(core, UP)
-        lockstep_of(core).restore(0, moment)
+        core.restore(0, moment)
         core.receive(1)
         assert not core.result(0).lost
 
@@ -245,26 +242,26 @@ def test_screen_has_the_picture_in_its_place_and_is_black_around_it(pong: Core) 
 def test_picture_that_is_wanted_as_it_came_is_no_copy_and_cannot_be_changed(pong: Core) -> None:
     begin(pong, seed=1)
     picture = pong.picture(0)
-    assert picture is pong.result(0).screen
+    assert picture is pong.result(0).vision
     with pytest.raises(ValueError, match="read-only"):
         picture[0] = 1
 
 
 def test_crop_beyond_what_the_environment_draws_on_is_refused() -> None:
     with pytest.raises(ConfigurationError, match=r"crop is \(100, 0, 100, 100\); .* within \(0, 0, 160, 210\)"):
-        make_core(PONG, "local:1", clock="lockstep", pictures=PictureOptions(crop=(100, 0, 100, 100)))
+        Core(PONG, "local:1", clock="lockstep", pictures=PictureOptions(crop=(100, 0, 100, 100)))
 
 
 def test_text_and_numbers_and_lives_come_with_the_frames() -> None:
-    with make_core("gym-core.MiniGrid-DoorKey-5x5-v0", "local:1", clock="lockstep") as core:
+    with Core("gym-core.MiniGrid-DoorKey-5x5-v0", "local:1", clock="lockstep") as core:
         mission = begin(core, seed=1).text
         assert mission
         assert step(core, 0).text == mission
-    with make_core("gym-core.CartPoleLowD-v0", "local:1", clock="lockstep") as core:
+    with Core("gym-core.CartPoleLowD-v0", "local:1", clock="lockstep") as core:
         before = begin(core, seed=1).observation
         assert len(before) == 4
         assert step(core, 0).observation != before
-    with make_core(BREAKOUT, "local:1", clock="lockstep", frame_skip=4) as core:
+    with Core(BREAKOUT, "local:1", clock="lockstep", frame_skip=4) as core:
         assert begin(core, seed=1).lives == 5
         while core.result(0).lives == 5:
             step(core, FIRE)
@@ -312,7 +309,7 @@ def program_of(core: Core) -> psutil.Process:
 
 
 def test_remote_that_is_killed_in_the_middle_of_a_step_truncates_it_and_the_next_reset_has_another() -> None:
-    with make_core(PONG, "local:2", clock="lockstep") as core:
+    with Core(PONG, "local:2", clock="lockstep") as core:
         begin(core, 0, seed=1)
         begin(core, 1, seed=1)
         # A step that can't be over before the remote is.
@@ -336,7 +333,7 @@ def test_remote_that_is_killed_in_the_middle_of_a_step_truncates_it_and_the_next
 
 
 def test_program_that_dies_while_the_agent_thinks_is_noticed_by_the_next_step() -> None:
-    with make_core(PONG, "local:1", clock="lockstep") as core:
+    with Core(PONG, "local:1", clock="lockstep") as core:
         begin(core, seed=1)
         program = program_of(core)
         program.kill()
@@ -348,7 +345,7 @@ def test_program_that_dies_while_the_agent_thinks_is_noticed_by_the_next_step() 
 
 def test_step_of_a_program_that_hangs_is_given_up_and_the_next_episode_is_fine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lockstep, "STEP_S", 0.5)
-    with make_core(PONG, "local:1", clock="lockstep") as core:
+    with Core(PONG, "local:1", clock="lockstep") as core:
         begin(core, seed=1)
         program = program_of(core)
         program.suspend()
@@ -361,7 +358,7 @@ def test_step_of_a_program_that_hangs_is_given_up_and_the_next_episode_is_fine(m
 
 
 def test_remote_that_dies_during_a_reset_is_replaced_and_the_reset_answered() -> None:
-    with make_core(PONG, "local:1", clock="lockstep") as core:
+    with Core(PONG, "local:1", clock="lockstep") as core:
         begin(core, seed=1)
         os.kill(program_of(core).pid, signal.SIGSTOP)
         core.reset(0, seed=2)
@@ -372,7 +369,7 @@ def test_remote_that_dies_during_a_reset_is_replaced_and_the_reset_answered() ->
 
 
 def test_lost_remote_that_is_not_to_be_replaced_fails_the_next_reset() -> None:
-    with make_core(PONG, "local:1", clock="lockstep", replace_on_crash=False) as core:
+    with Core(PONG, "local:1", clock="lockstep", replace_on_crash=False) as core:
         begin(core, seed=1)
         kill_remote(core.env.addresses[0])
         while not step(core, UP).truncated:
@@ -385,7 +382,7 @@ def test_lost_remote_that_is_not_to_be_replaced_fails_the_next_reset() -> None:
 
 def test_close_leaves_nothing_behind_and_calls_after_it_say_so() -> None:
     leftovers = Leftovers()
-    core = make_core(PONG, "local:1", clock="lockstep")
+    core = Core(PONG, "local:1", clock="lockstep")
     begin(core)
     core.send({0: UP})
     core.close()
@@ -404,13 +401,13 @@ def test_environment_without_lockstep_says_so(tmp_path: Path) -> None:
     with on_machine(runtime=str(manifest.parent)) as remote:
         address = remote.address
         with pytest.raises(ConfigurationError, match=r"internet\.2048-v0 at .* is played in real time alone"):
-            LockstepCore("internet.2048-v0", address)
+            Core("internet.2048-v0", address, clock="lockstep")
 
 
 @pytest.fixture(scope="module")
 def crowd() -> Generator[Core]:
     """Four environments on one remote."""
-    with make_core(PONG, "local:1", clock="lockstep", slots=4) as core:
+    with Core(PONG, "local:1", clock="lockstep", slots=4) as core:
         yield core
 
 

@@ -8,10 +8,9 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from pluriverse.adapters import repeatable
+from pluriverse.adapters import lockstep
+from pluriverse.adapters.backend import Phase
 from pluriverse.adapters.core import Core
-from pluriverse.adapters.player import Phase
-from pluriverse.adapters.repeatable import RepeatableCore, lockstep_of
 from pluriverse.adapters.snapshots import fingerprint
 from pluriverse.errors import ConfigurationError, Misuse, ResetNeeded
 from pluriverse.rewarder.result import Result
@@ -30,13 +29,13 @@ RIGHT = 0xFF53
 Seen = tuple[bytes, float, Any, bool, int]
 
 
-def begin(core: RepeatableCore, index: int = 0, seed: int | None = 3) -> Result:
+def begin(core: Core, index: int = 0, seed: int | None = 3) -> Result:
     core.reset(index, seed)
     assert core.receive(1) == [index]
     return core.result(index)
 
 
-def played(core: RepeatableCore, actions: Sequence[Any], index: int = 0) -> list[Seen]:
+def played(core: Core, actions: Sequence[Any], index: int = 0) -> list[Seen]:
     """All that an agent sees of some steps, or of those until the episode's end."""
     seen: list[Seen] = []
     for action in actions:
@@ -48,14 +47,14 @@ def played(core: RepeatableCore, actions: Sequence[Any], index: int = 0) -> list
     return seen
 
 
-def seen_of(core: RepeatableCore, index: int = 0) -> Seen:
+def seen_of(core: Core, index: int = 0) -> Seen:
     result = core.result(index)
     assert not result.lost, result.error
     said = [result.text, result.observation, result.lives]
     return fingerprint(result.picture), result.reward, said, result.terminated, result.elapsed
 
 
-def went_back(core: RepeatableCore, snapshot: Any, index: int = 0) -> Result:
+def went_back(core: Core, snapshot: Any, index: int = 0) -> Result:
     core.restore(index, snapshot)
     assert core.receive(1) == [index]
     return core.result(index)
@@ -67,7 +66,7 @@ def went_back(core: RepeatableCore, snapshot: Any, index: int = 0) -> Result:
 )
 def test_same_actions_after_going_back_give_the_same(env_id: str, native: bool) -> None:
     chance = random.Random(env_id)
-    with RepeatableCore(env_id, "local:1", frame_skip=2) as core:
+    with Core(env_id, "local:1", frame_skip=2, clock="lockstep") as core:
         n = core.actions.n
         for k, m in ((0, 5), (3, 9)):
             begin(core)
@@ -92,7 +91,7 @@ def test_whatever_keeps_no_snapshots_comes_there_by_playing_again(env_id: str) -
     chance = random.Random(env_id)
     runtime = env_id.partition(".")[0]
     # One of our own: the sockets of browsers allow no long paths, as those of a test's remotes are.
-    with on_machine(runtime=runtime) as remote, RepeatableCore(env_id, remote.address, frame_skip=4) as core:
+    with on_machine(runtime=runtime) as remote, Core(env_id, remote.address, frame_skip=4, clock="lockstep") as core:
         begin(core)
         played(core, [chance.randrange(core.actions.n) for _ in range(5)])
         moment, then = core.snapshot(0), seen_of(core)
@@ -105,13 +104,15 @@ def test_whatever_keeps_no_snapshots_comes_there_by_playing_again(env_id: str) -
 
 
 @pytest.fixture(scope="module")
-def pong() -> Generator[RepeatableCore]:
-    with RepeatableCore(PONG, "local:2") as core:
+def pong() -> Generator[Core]:
+    with Core(PONG, "local:2", clock="lockstep") as core:
         yield core
 
 
 def test_key_that_was_held_then_is_held_again_and_a_limit_of_steps_counts_from_then() -> None:
-    with RepeatableCore("gym-core.BreakoutDeterministic-v3", "local:1", actions="keys", max_episode_steps=12) as core:
+    with Core(
+        "gym-core.BreakoutDeterministic-v3", "local:1", actions="keys", max_episode_steps=12, clock="lockstep"
+    ) as core:
         none, right = [0] * len(core.actions.keys), [0] * len(core.actions.keys)
         right[core.actions.keys.index(RIGHT)] = 1
         begin(core)
@@ -128,14 +129,14 @@ def test_key_that_was_held_then_is_held_again_and_a_limit_of_steps_counts_from_t
         assert played(core, [right] * 20) == first
 
 
-def test_replay_of_an_episode_gives_its_frames_again(pong: RepeatableCore) -> None:
+def test_replay_of_an_episode_gives_its_frames_again(pong: Core) -> None:
     first = begin(pong)
     expected = [fingerprint(first.picture)] + [seen[0] for seen in played(pong, [2, 3, 4, 1] * 5)]
     assert [fingerprint(result.picture) for result in pong.replay(0, [2, 3, 4, 1] * 5, 3)] == expected
 
 
 def test_an_episode_that_is_over_goes_back_and_the_end_comes_again() -> None:
-    with RepeatableCore(POLE, "local:1") as core:
+    with Core(POLE, "local:1", clock="lockstep") as core:
         begin(core, seed=None)
         played(core, [0] * 3)
         moment = core.snapshot(0)
@@ -148,7 +149,7 @@ def test_an_episode_that_is_over_goes_back_and_the_end_comes_again() -> None:
         assert went_back(core, moment).elapsed == 3
 
 
-def test_a_remote_that_is_lost_is_replaced_and_plays_until_the_snapshot_again(pong: RepeatableCore) -> None:
+def test_a_remote_that_is_lost_is_replaced_and_plays_until_the_snapshot_again(pong: Core) -> None:
     begin(pong, seed=None)
     played(pong, [2] * 10)
     moment = pong.snapshot(0)
@@ -161,13 +162,13 @@ def test_a_remote_that_is_lost_is_replaced_and_plays_until_the_snapshot_again(po
     assert not moment.native
 
 
-def played_or_lost(core: RepeatableCore) -> bool:
+def played_or_lost(core: Core) -> bool:
     core.send({0: 1})
     core.receive(1)
     return core.result(0).lost
 
 
-def test_another_environment_of_the_core_goes_where_one_was(pong: RepeatableCore) -> None:
+def test_another_environment_of_the_core_goes_where_one_was(pong: Core) -> None:
     begin(pong)
     played(pong, [2, 5, 3] * 5)
     moment = pong.snapshot(0)
@@ -176,7 +177,7 @@ def test_another_environment_of_the_core_goes_where_one_was(pong: RepeatableCore
     assert played(pong, [4, 1] * 5, 1) == first
 
 
-def test_wrong_use_says_the_rule(pong: RepeatableCore) -> None:
+def test_wrong_use_says_the_rule(pong: Core) -> None:
     begin(pong)
     moment = pong.snapshot(0)
     pong.send({0: 1})
@@ -187,11 +188,9 @@ def test_wrong_use_says_the_rule(pong: RepeatableCore) -> None:
     pong.receive(1)
     with pytest.raises(ConfigurationError, match=r"the snapshot is of .*Pong.* frame_skip=2, and this is"):
         pong.restore(0, replace(moment, frame_skip=2))
-    with pytest.raises(ConfigurationError, match="in real time nothing can be repeated"):
-        lockstep_of(Core.__new__(Core))
 
 
-def test_a_program_that_comes_to_something_else_is_said(pong: RepeatableCore) -> None:
+def test_a_program_that_comes_to_something_else_is_said(pong: Core) -> None:
     begin(pong)
     played(pong, [2] * 5)
     moment = replace(pong.snapshot(0), trail=None, kept=None)
@@ -204,8 +203,8 @@ def test_a_program_that_comes_to_something_else_is_said(pong: RepeatableCore) ->
 
 
 def test_an_episode_that_is_too_long_goes_back_only_to_what_its_remote_keeps(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(repeatable, "MAX_TRAIL_STEPS", 5)
-    with RepeatableCore(LANDER, "local:1", max_episode_steps=20) as core:
+    monkeypatch.setattr(lockstep, "MAX_TRAIL_STEPS", 5)
+    with Core(LANDER, "local:1", max_episode_steps=20, clock="lockstep") as core:
         begin(core)
         played(core, [0] * 5)
         moment = core.snapshot(0)
@@ -215,7 +214,7 @@ def test_an_episode_that_is_too_long_goes_back_only_to_what_its_remote_keeps(mon
             core.snapshot(0)
         went_back(core, moment)
         assert played(core, [2] * 10) == first
-    with RepeatableCore(POLE, "local:1") as core:
+    with Core(POLE, "local:1", clock="lockstep") as core:
         begin(core)
         played(core, [0, 1] * 4)
         moment = core.snapshot(0)
@@ -229,7 +228,7 @@ def test_an_episode_that_is_too_long_goes_back_only_to_what_its_remote_keeps(mon
 
 
 def test_every_slot_of_a_remote_keeps_its_own_and_goes_where_another_was() -> None:
-    with RepeatableCore(POLE, "local:1", slots=2) as core:
+    with Core(POLE, "local:1", slots=2, clock="lockstep") as core:
         for index in range(2):
             begin(core, index, seed=index)
         for index in range(2):

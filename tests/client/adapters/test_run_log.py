@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from pluriverse.adapters import run_log as module
-from pluriverse.adapters.making import make_core
+from pluriverse.adapters.core import Core
 from pluriverse.adapters.run_log import RunHeader, RunLog, answer_of, read_run
 from pluriverse.errors import ConfigurationError
 from pluriverse.rewarder.result import Result
@@ -144,4 +144,4 @@ def test_a_file_that_is_there_is_kept_and_real_time_has_no_runs(tmp_path: Path) 
         RunLog(path, HEADER)
     assert path.read_text() == "mine"
     with pytest.raises(ConfigurationError, match='record is of clock="lockstep"'):
-        make_core("gym-core.Pong-v3", record=path)
+        Core("gym-core.Pong-v3", record=path)

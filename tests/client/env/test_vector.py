@@ -232,7 +232,7 @@ async def test_seeds_are_used_once_by_index(tmp_path: Path) -> None:
 async def test_options_go_with_every_reset_and_those_of_an_agent_before_with_none(tmp_path: Path) -> None:
     level: Any = np.int64(3)
     async with bench(tmp_path, env_id="toy.Options-v0", env_options={"level": level}) as b:
-        for ask in (b.env.reset, lambda: b.env.truncate(0, seed=5)):
+        for ask in (b.env.reset, lambda: b.env.reset_one(0, seed=5)):
             ask()
             asked = await b.programs[0].begin()
             assert asked.options == {"level": 3, "hard": False}
@@ -269,7 +269,7 @@ async def test_remotes_that_would_pass_over_options_are_refused(
 async def test_truncate_gives_up_one_index_alone(tmp_path: Path) -> None:
     async with bench(tmp_path, 2) as b:
         await b.reset()
-        b.env.truncate(0)
+        b.env.reset_one(0)
         observation_n, _, done_n, _ = b.step()
         assert observation_n[0] is None
         assert observation_n[1] is not None

@@ -95,7 +95,7 @@ def test_step_in_another_episode_is_refused_and_the_lane_holds(pong: VectorEnv) 
 def test_next_episode_shows_its_first_frame_on_the_same_lane(pong: VectorEnv) -> None:
     held = pong.open_lane(0)
     first = waited(held)
-    pong.truncate(0, seed=1)
+    pong.reset_one(0, seed=1)
     again = waited(held)
     assert isinstance(again.message, FirstFrame)
     assert again.result.episode_id == (first.result.episode_id or 0) + 1

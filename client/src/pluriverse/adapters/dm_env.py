@@ -18,11 +18,10 @@ from pluriverse.rewarder.result import Result
 from pluriverse.vnc.keys import key_name
 
 from .actions import BUTTONS, ActionMap
+from .backend import Phase
 from .core import Core
-from .making import make_core
 from .observations import Observations
 from .pictures import PictureOptions
-from .player import Phase
 
 with needed("dm_env", extra="dm_env"):
     import dm_env
@@ -182,7 +181,7 @@ def load(
         RemoteUnavailable: the remote could not be started or reached.
     """
     seed = validation.seed(seed)
-    core = make_core(
+    core = Core(
         env_id,
         remotes,
         actions=actions,

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from enum import Enum, auto
 from typing import Final
 
-from pluriverse.errors import Misuse, ResetNeeded
 from pluriverse.rewarder.result import Result
-from pluriverse.rfb.picture import Pixels
+
+from .backend import Phase
+from .pictures import Pixels
 
 # A remote that paints its clock shows a new one with each frame; one whose clock stands for so long has stalled, and
 # the agent is given what there is.
@@ -15,33 +15,6 @@ STALL_S: Final = 0.5
 
 # How often to look at an environment that has not answered in time, or begins an episode, even if nothing came of it.
 LOOK_S: Final = 0.05
-
-
-class Phase(Enum):
-    NEW = auto()
-    """Its first reset."""
-    RESETTING = auto()
-    """An episode's first frame."""
-    STEPPING = auto()
-    """The frame after an action."""
-    READY = auto()
-    """Its agent."""
-    ENDED = auto()
-    """A reset: the episode is over."""
-
-
-def require_ready(phase: Phase, index: int) -> None:
-    """Check that the agent may act; errors call the environment by its ``index``."""
-    if phase is Phase.READY:
-        return
-    if phase is Phase.NEW:
-        raise ResetNeeded(f"environment {index} has not been reset; call reset() before the first step")
-    if phase is Phase.ENDED:
-        raise ResetNeeded(f"the episode of environment {index} is over; call reset() before the next step")
-    raise Misuse(
-        f"environment {index} has not answered its last call; take that answer first: by recv, or after an interrupted "
-        "step by the next one"
-    )
 
 
 class Player:

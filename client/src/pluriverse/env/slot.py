@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -50,12 +50,12 @@ class Slot:
         if connection is None or self._masked_action:
             return
         inputs: list[InputEvent] = [event for event in events if not isinstance(event, JoystickEvent)]
-        self._held.note(inputs)
-        screen = connection.screen
+        screen = self._screen
         others = events if screen is None else [event for event in events if isinstance(event, JoystickEvent)]
         if others:
             connection.rewarder.act(others)
         if screen is None:
+            self._held.note(inputs)
             return
         if self._diagnostics.probe_due(now):
             inputs += self._probe
@@ -86,9 +86,11 @@ class Slot:
             **changes,
         )
 
-    def note_held(self, events: Iterable[InputEvent]) -> None:
-        """Note what events that are sent to the screen press and release."""
-        self._held.note(events)
+    def release(self, connection: RemoteConnection | None) -> None:
+        """Let go of all keys and buttons, also while no episode runs."""
+        self._follow(connection)
+        if self._screen is not None and (held := self._screen.held.releases()):
+            self._screen.send_events(held)
 
     def failed(self, connection: RemoteConnection, error: Exception) -> Result:
         """Return the last result of a broken connection: what was earned, and a truncated end."""
@@ -119,6 +121,7 @@ class Slot:
         self._seen_episode: int | None = None
         self._texts: tuple[str, ...] = ()
         self._frame: Frame | None = None
+        # Without a screen: what was sent to the rewarder. A screen knows itself what was sent to it.
         self._held = InputState()
         self._mended = 0
         # Whether the last action was dropped; None: there was none since the last look.
@@ -128,17 +131,18 @@ class Slot:
         if connection is not self._connection:
             self._connection = connection
             self._begin()
-        if connection is not None and connection.mended != self._mended:
-            self._go_on(connection)
-
-    def _go_on(self, connection: RemoteConnection) -> None:
-        """Go on over a line that was mended, over which what the agent holds has to be pressed again."""
-        self._mended = connection.mended
-        self._diagnostics.forget_probe()
-        if held := self._held.presses():
-            if connection.screen is not None:
-                connection.screen.send_events(held)
-            else:
+        if connection is None:
+            return
+        # Over a line that was mended, what the agent holds has to be pressed again.
+        screen, before = connection.screen, self._screen
+        if screen is not before:
+            self._screen, self._updates, self._pixels = screen, 0, 0
+            if screen is not None and before is not None and (held := before.held.presses()):
+                screen.send_events(held)
+        if connection.mended != self._mended:
+            self._mended = connection.mended
+            self._diagnostics.forget_probe()
+            if screen is None and (held := self._held.presses()):
                 connection.rewarder.act(held)
 
     def _note_episode(self, popped: Result) -> None:
@@ -157,10 +161,7 @@ class Slot:
             reward_lag, message_lag = reward_lags(
                 popped.info, popped.remote_time, skew, now, earned=earned, received_at=popped.local_time
             )
-        screen = connection.screen
-        if screen is not self._screen:
-            self._screen, self._updates, self._pixels = screen, 0, 0
-        frame = screen.frame() if screen is not None else None
+        frame = self._screen.frame() if self._screen is not None else None
         # Until a mended line brings a picture, the last one of the line before is the newest there is.
         if frame is not None:
             updates, pixels = frame.updates - self._updates, frame.pixels - self._pixels
@@ -193,7 +194,7 @@ class Slot:
         owed = spaces is not None and spaces.observation is not None and popped.observation is None
         if owed and now - received_at < FIRST_OBSERVATION_S:
             return False
-        if connection.screen is not None:
+        if self._screen is not None:
             if self._frame is None:
                 return False
             # The painted clock is cut to whole milliseconds.

@@ -16,9 +16,8 @@ from pluriverse_protocol.messages import Describe
 import pluriverse
 from pluriverse import remotes as remotes_module
 from pluriverse import validation
-from pluriverse.adapters.making import make_core
-from pluriverse.adapters.player import Phase
-from pluriverse.env.actions import Action
+from pluriverse.adapters.backend import Phase
+from pluriverse.adapters.core import Core
 from pluriverse.errors import ConfigurationError, RemoteFailed
 from pluriverse.remotes import RemoteManager
 from pluriverse.rewarder.result import Result
@@ -132,7 +131,8 @@ class RealTimeGame:
 
     def step(self, events: Sequence[InputEvent]) -> Moment:
         acted_at = time.time() - self.began
-        result = self._env.step_some({0: Action(tuple(events))})[0]
+        self._env.act(0, events)
+        result = self._env.poll([0])[0]
         if not result.updates and not result.done:
             self._env.wait(LOOK_S)
         if self._first is None and not result.masked_observation:
@@ -152,7 +152,7 @@ class RealTimeGame:
         deadline = time.monotonic() + BEGIN_S
         while time.monotonic() < deadline:
             # A peek leaves for the first step what there is; a reset that is refused is told by it.
-            seen = self._env.step_some({0: Action(peek=True)})[0]
+            seen = self._env.poll([0], peeks={0})[0]
             described = self._env.described(0)
             if not seen.masked_observation and described is not None:
                 return described
@@ -167,7 +167,7 @@ class LockstepGame:
         self, env_id: str | None, remotes: RemoteManager, *, fps: float | None, seed: int | None, exact: bool
     ) -> None:
         del exact  # all pictures are
-        self._core = make_core(env_id, remotes, clock="lockstep", actions="events", whole_screens=True, fps=fps)
+        self._core = Core(env_id, remotes, clock="lockstep", actions="events", whole_screens=True, fps=fps)
         self._seed = seed
         self._frames = 0
         self.began: float = time.time()

@@ -7,7 +7,7 @@ import socket
 import ssl
 import time
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 from urllib.parse import urlencode
 
 import numpy as np
@@ -219,17 +219,15 @@ class LaneConnection:
 
 def _arrived(envelope: Envelope[ServerMessage], pixels: memoryview) -> Arrived:
     message, headers = envelope
-    result = Result(episode_id=headers.episode_id or 0)
+    told: dict[str, Any] = {"episode_id": headers.episode_id or 0}
     if isinstance(message, Pictured):
         picture = np.frombuffer(pixels, np.uint8).reshape(message.frame)
         picture.flags.writeable = False
-        result = Result(picture, episode_id=result.episode_id, env_state=RUNNING)
+        told.update(vision=picture, env_state=RUNNING)
     if isinstance(message, FirstFrame | StepReply):
         texts = (message.text,) if message.text else ()
-        result = result._replace(texts=texts, observation=message.observation, info=message.info)
-    if isinstance(message, FirstFrame):
-        result = result._replace(first=True)
-    elif isinstance(message, StepReply):
-        done, terminated, truncated = message.done, message.terminated, message.truncated
-        result = result._replace(reward=message.reward, done=done, terminated=terminated, truncated=truncated)
-    return Arrived(message, result, headers.parent_message_id)
+        told.update(texts=texts, observation=message.observation, info=message.info, first=True)
+    if isinstance(message, StepReply):
+        ends = {"done": message.done, "terminated": message.terminated, "truncated": message.truncated}
+        told.update(reward=message.reward, first=False, **ends)
+    return Arrived(message, Result(**told), headers.parent_message_id)

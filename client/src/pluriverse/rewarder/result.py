@@ -140,9 +140,9 @@ class Result(NamedTuple):
                 vision = None
         elif later.masked_observation:
             vision = None
-        info = self.info
-        if later.info:
-            info = dict(info)
+        info = later.info or self.info
+        if self.info and later.info:
+            info = dict(self.info)
             merge_info(info, later.info)
         ended = later if later.done else self
         return Result(

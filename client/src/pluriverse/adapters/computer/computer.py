@@ -15,10 +15,9 @@ from pluriverse_protocol.rfb.geometry import Box
 
 from pluriverse import validation
 from pluriverse.adapters.actions import ActionMap
+from pluriverse.adapters.backend import Phase
 from pluriverse.adapters.core import Core
-from pluriverse.adapters.making import make_core
 from pluriverse.adapters.pictures import Pixels
-from pluriverse.adapters.player import Phase
 from pluriverse.errors import ActionError, ResetNeeded
 from pluriverse.remotes import RemoteManager
 from pluriverse.rewarder.result import Result
@@ -81,7 +80,7 @@ class Computer:
         height = validation.integer("height", height, 1, validation.MAX_SIDE)
         self.format: Format = format
         self._draws_pointer = validation.flag("pointer", pointer)
-        self._core: Core = make_core(env_id, remotes, clock=clock, actions="events", whole_screens=True, **options)
+        self._core: Core = Core(env_id, remotes, clock=clock, actions="events", whole_screens=True, **options)
         self.clock: str = clock
         self.view: View = View.fitted(self._core.pictures.box, width, height)
         self.actions = ActionMap(self.described.spaces, self.box)

@@ -14,7 +14,6 @@ from pluriverse.adapters.core import Core
 from pluriverse.adapters.info import Measured, check_measured, info_of
 from pluriverse.adapters.observations import Observations
 from pluriverse.adapters.pictures import Pixels
-from pluriverse.adapters.repeatable import lockstep_of
 from pluriverse.adapters.snapshots import Snapshot
 from pluriverse.errors import Misuse
 from pluriverse.remotes import RemoteManager
@@ -143,7 +142,7 @@ class PluriverseEnv(gymnasium.Env[Any, Any]):
         Raises:
             ConfigurationError: it is in real time, or the remote isn't exact.
         """
-        for result in lockstep_of(self.core).replay(0, actions, seed):
+        for result in self.core.replay(0, actions, seed):
             (observation, info), _ = self._receive()
             yield observation, result.reward, result.terminated, result.truncated, info
 
@@ -153,9 +152,9 @@ class PluriverseEnv(gymnasium.Env[Any, Any]):
         Raises:
             ConfigurationError: it is in real time, or the remote isn't exact.
             ResetNeeded: there is no episode.
-            Misuse: see ``RepeatableCore.snapshot``.
+            Misuse: see ``Core.snapshot``.
         """
-        return lockstep_of(self.core).snapshot(0)
+        return self.core.snapshot(0)
 
     def restore(self, snapshot: Snapshot) -> tuple[Any, dict[str, Any]]:
         """Go back to a snapshot, and return ``(observation, info)`` of then; the episode may be over.
@@ -164,7 +163,7 @@ class PluriverseEnv(gymnasium.Env[Any, Any]):
             ConfigurationError: it is in real time, or the snapshot is of another environment.
             RemoteFailed: it came to something else.
         """
-        lockstep_of(self.core).restore_all([snapshot])
+        self.core.restore_all([snapshot])
         return self._receive()[0]
 
     def fork(self, n: int, remotes: int | str | RemoteManager | None = None) -> PluriverseVectorEnv:
