@@ -182,12 +182,16 @@ def _sent(_actions: Mapping[int, Any]) -> None:
     pass
 
 
+def _waited(_count: int) -> None:
+    pass
+
+
 def _received(count: int) -> list[int]:
     return list(range(count))
 
 
 # A core that answers with what it answered last.
-_AT_ONCE: Final[Mapping[str, Callable[..., Any]]] = {"send": _sent, "receive": _received}
+_AT_ONCE: Final[Mapping[str, Callable[..., Any]]] = {"send": _sent, "wait": _waited, "receive": _received}
 
 
 def _kept(games: Recorded, seconds: float) -> Figures:

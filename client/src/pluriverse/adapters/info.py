@@ -39,7 +39,7 @@ _WHOLE: Final[Mapping[str, type[np.generic]]] = {
 _UNKNOWN: Final = (np.nan, np.nan)
 
 # All at once, since this is done for each environment in each step.
-_times: Final = attrgetter(*TIMES.values())
+_known: Final = attrgetter(*TIMES.values(), "reward_count", "updates", "pixels", "reconnecting")
 
 
 class Ended(IntEnum):
@@ -117,17 +117,8 @@ def _row(result: Result) -> list[float | None]:
     row: list[float | None] = []
     for bounds in result.lags:
         row += bounds or _UNKNOWN
-    row += _times(result)
-    row += (
-        result.reward_count,
-        result.updates,
-        result.pixels,
-        result.reconnecting,
-        lives_of(result),
-        result.lost,
-        ended(result),
-        _was_cut(result),
-    )
+    row += _known(result)
+    row += lives_of(result), result.lost, ended(result), _was_cut(result)
     return row
 
 
