@@ -29,13 +29,13 @@ README = (ROOT / "README.md").read_text()
 
 PLURIVERSE = str(Path(sys.executable).with_name("pluriverse"))
 
-# Where the README's client of OpenEnv looks for its server.
-SERVED = "http://127.0.0.1:8000"
+# Where the client of OpenEnv in docs/models.md looks for its server.
+SERVED = "http://token:xY3…@127.0.0.1:8000"
 
 
-def test_readme_shows_the_very_script_that_docs_has() -> None:
+def test_protocol_shows_the_very_script_that_docs_has() -> None:
     script = (ROOT / "docs/talk.py").read_text()
-    blocks = [block.split("```")[0] for block in README.split("```python\n")[1:]]
+    blocks = [block.split("```")[0] for block in (ROOT / "docs/protocol.md").read_text().split("```python\n")[1:]]
     assert any(script.endswith(block) for block in blocks)
 
 
@@ -101,7 +101,7 @@ def test_readmes_first_agent_moves_its_paddle() -> None:
         scope["env"].close()
 
 
-def test_readmes_script_resets_to_another_game_and_prints_what_it_hears() -> None:
+def test_script_resets_to_another_game_and_prints_what_it_hears() -> None:
     with on_machine() as remote:
         assert heard_by_the_script(remote)
 
@@ -175,7 +175,7 @@ def samples() -> list[Any]:
         pytest.param(sample, id=f"{document}-{number}")
         for document in ("README.md", "docs/agents.md", "docs/interfaces.md", "docs/time.md")
         for number, sample in enumerate(re.findall(r"(?s)```python\n(.*?)```", (ROOT / document).read_text()))
-        if "pluriverse" in sample and SERVED not in sample
+        if "pluriverse" in sample
     ]
 
 
@@ -190,17 +190,24 @@ def test_sample_agents_play(source: str, tmp_path: Path) -> None:
     leftovers.assert_none()
 
 
-def test_readmes_client_of_openenv_plays_what_the_readme_serves() -> None:
-    (sample,) = (block.split("```")[0] for block in README.split("```python\n")[1:] if SERVED in block)
-    (command,) = re.findall(r"`pluriverse (openenv [^`]*)`", README)
-    where = f"127.0.0.1:{free_port()}"
-    environment = {**os.environ, "PLURIVERSE_TOKEN": "let-me-in-to-play"}
+def test_client_of_openenv_plays_what_is_served() -> None:
+    models = (ROOT / "docs/models.md").read_text()
+    (sample,) = (block.split("```")[0] for block in models.split("```python\n")[1:] if SERVED in block)
+    (command,) = re.findall(r"\$ pluriverse (openenv .*) --remotes", models)
+    where, token = f"127.0.0.1:{free_port()}", "let-me-in-to-play"
+    environment = {**os.environ, "PLURIVERSE_TOKEN": token}
     with started([PLURIVERSE, *command.split(), "--remotes", "local:1", "--http", where], environment):
-        sample = sample.replace(SERVED, f"http://{where}")
-        played = subprocess.run(
-            [sys.executable, "-c", sample], env=environment, check=True, timeout=120, capture_output=True, text=True
+        sample = sample.replace(SERVED, f"http://token:{token}@{where}").replace(
+            "while not result.done", "for _ in range(3)"
         )
-    assert played.stdout == "False 0.0\n"
+        played = subprocess.run(
+            [sys.executable, "-c", f"{sample}\nprint(picture.shape)"],
+            check=True,
+            timeout=120,
+            capture_output=True,
+            text=True,
+        )
+    assert played.stdout == "(210, 160, 3)\n"
 
 
 async def test_readmes_configuration_lets_a_model_play() -> None:
