@@ -71,33 +71,15 @@ def test_change_counts_from_where_the_number_begins_if_it_is_not_shown_then() ->
     play = Played(game([{"source": "score", "begins": 0}]))
     assert play.feed(1.0, score=2) == [Reward(7, 2, 1.0)]
     assert play.feed(2.0, score=3) == [Reward(7, 1, 2.0)]
-
-
-def test_what_was_shown_as_the_episode_began_is_counted_from_all_the_same() -> None:
     play = Played(game([{"source": "score", "begins": 0}]), score=5)
     assert play.first == []
-    assert play.feed(1.0, score=6) == [Reward(7, 1, 1.0)]
-
-
-def test_reward_is_of_the_time_when_what_earned_it_was_first_seen() -> None:
-    play = Played(game(), score=0)
-    assert play.feed(1.0, score=ok(5, 0.75)) == [Reward(7, 5, 0.75)]
+    assert play.feed(1.0, score=ok(6, 0.75)) == [Reward(7, 1, 0.75)]
 
 
 def test_what_was_on_the_screen_before_the_episode_began_earns_nothing_though_it_settles_later() -> None:
     play = Played(game(), score=128)
     assert play.feed(0.25, score=ok(0, -0.25)) == []
     assert play.feed(0.5, score=4) == [Reward(7, 4, 0.5)]
-
-
-def test_next_episode_counts_anew() -> None:
-    play = Played(game(done="over"), score=0, over=False)
-    assert play.feed(1.0, score=50, over=True) == [Done(7, 50, reason="over", at=1.0)]
-    assert play.feed(2.0, score=60) == []
-    play.readings["over"] = ok(False, 2.5)
-    play.rules.begin(8, 3.0)
-    assert play.feed(3.0) == []
-    assert play.feed(4.0, score=61) == [Reward(8, 1, 4.0)]
 
 
 def test_rewards_are_scaled_and_those_of_one_moment_add_up() -> None:
@@ -192,28 +174,10 @@ def test_reason_of_an_end_is_its_key_or_else_its_condition() -> None:
     assert Played(tables, lives=1).feed(1.0, menu=True, lives=0) == [Done(7, 0.0, True, False, "lost", 1.0)]
 
 
-def test_last_frame_earns_with_the_end_and_nothing_is_told_after_it() -> None:
-    play = Played(game(done="over"), score=0, over=False)
-    assert play.feed(1.0, score=9, over=True) == [Done(7, 9, reason="over", at=1.0)]
-    assert play.feed(2.0, score=12, over=False) == []
-    assert play.feed(3.0, over=True) == []
-
-
 def test_end_waits_for_a_score_that_is_settling() -> None:
     play = Played(game(done="over"), score=0, over=False)
     assert play.feed(1.0, score=pending(0, -9.0), over=True) == []
-    assert play.feed(1.0 + FRAME_S, score=pending(0, -9.0)) == []
     assert play.feed(1.0 + 2 * FRAME_S, score=ok(25, 1.0)) == [Done(7, 25, reason="over", at=1.0)]
-
-
-def test_end_does_not_wait_for_ever() -> None:
-    play = Played(game(done="over"), score=0, over=False)
-    frame, told = 0, play.feed(0.0, over=True, score=pending(0, -9.0))
-    while not told:
-        frame += 1
-        told = play.feed(frame * FRAME_S, score=pending(0, -9.0))
-    assert told == [Done(7, 0, reason="over", at=0.0)]
-    assert frame * FRAME_S == MAX_HOLD_S
 
 
 def test_while_the_end_waits_only_what_was_settling_then_counts() -> None:
@@ -322,16 +286,14 @@ def test_text_is_told_when_it_changes_and_is_not_empty() -> None:
     assert play.feed(5.0, score="x" * 5000) == [Text(7, "x" * MAX_TEXT_CHARS)]
 
 
-def test_observation_is_told_when_a_part_of_it_changes() -> None:
-    play = Played(game([], observation=["score", "lives"]), score=1)
+def test_observation_is_told_when_a_part_of_it_changes_and_before_the_end() -> None:
+    play = Played(game([], observation=["score", "lives"], done="lives == 3"), score=1)
     assert play.first == [Observation(7, {"score": 1, "lives": None})]
     assert play.feed(1.0, menu=True) == []
-    assert play.feed(2.0, lives=3) == [Observation(7, {"score": 1, "lives": 3})]
-
-
-def test_last_observation_comes_before_the_end() -> None:
-    play = Played(game([], observation=["lives"], done="lives == 0"), lives=1)
-    assert play.feed(1.0, lives=0) == [Observation(7, {"lives": 0}), Done(7, reason="lives == 0", at=1.0)]
+    assert play.feed(2.0, lives=3) == [
+        Observation(7, {"score": 1, "lives": 3}),
+        Done(7, reason="lives == 3", at=2.0),
+    ]
 
 
 # ── whatever is read ────────────────────────────────────────────────────────────────────────────────────────────────

@@ -86,10 +86,6 @@ def test_a_text_is_not_told_beside_what_it_names_or_fills() -> None:
     assert nodes[1].name == "Go now"
 
 
-def test_what_is_for_screen_readers_alone_is_too_small_to_be_told() -> None:
-    assert trim([Found(None, TEXT, "answer: 42", None, (20, 30, 21, 31))], PICTURE).nodes == ()
-
-
 def test_what_is_beyond_the_limits_is_counted() -> None:
     many = [Found(None, "button", "a", None, INSIDE)] * (MAX_TREE_NODES + 5)
     assert (len(trim(many, PICTURE).nodes), trim(many, PICTURE).left_out) == (MAX_TREE_NODES, 5)

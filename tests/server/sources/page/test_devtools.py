@@ -21,8 +21,6 @@ from pluriverse_server.sources.page.devtools import (
 )
 from support.waiting import eventually
 
-pytestmark = pytest.mark.browser
-
 Answer = Callable[[dict[str, Any]], list[str]]
 
 

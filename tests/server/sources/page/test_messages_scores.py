@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pluriverse_protocol.reports import Done, Observation, Ready, Reward, Text
@@ -41,17 +40,12 @@ def test_value_that_is_given_at_the_end_is_no_reward_before() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("end", "expected"),
-    [
-        (PageMessage(3, 2.0, done=""), Done(3, 0.5, terminated=True, truncated=False, at=2.0)),
-        (PageMessage(3, 2.0, truncated="late"), Done(3, 0.5, terminated=False, truncated=True, reason="late", at=2.0)),
-    ],
-)
-def test_end_gives_the_last_value_that_was_seen(end: PageMessage, expected: Done) -> None:
+def test_end_gives_the_last_value_that_was_seen() -> None:
     scores = Scores([END])
     scores.reports(PageMessage(3, 1.0, ready=True, values=(0.5,)))
-    assert scores.reports(end) == [expected]
+    assert scores.reports(PageMessage(3, 2.0, truncated="late")) == [
+        Done(3, 0.5, terminated=False, truncated=True, reason="late", at=2.0)
+    ]
 
 
 def test_all_that_is_new_at_once_is_told_with_the_end_last() -> None:

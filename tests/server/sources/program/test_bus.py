@@ -6,11 +6,9 @@ import sys
 import textwrap
 from pathlib import Path
 
-import psutil
 import pytest
 from pluriverse_server.process import StartError
 from pluriverse_server.sources.program.bus import AccessibilityBus, Bus, BusLost, BusObject
-from support.waiting import eventually
 
 REGISTRY = BusObject("org.a11y.atspi.Registry", "/org/a11y/atspi/accessible/root")
 STATUS = BusObject("org.a11y.Bus", "/org/a11y/bus")
@@ -29,22 +27,6 @@ async def test_bus_has_the_registry_and_says_that_somebody_listens(tmp_path: Pat
     finally:
         await bus.stop()
     await bus.stop()
-
-
-async def test_everything_that_the_bus_has_started_ends_with_it(tmp_path: Path) -> None:
-    bus = await AccessibilityBus.start(tmp_path, os.environ)
-    connection = Bus(bus.environment["AT_SPI_BUS_ADDRESS"])
-    assert connection.ask(REGISTRY, "org.a11y.atspi.Accessible.GetChildren", "a(so)") == []
-    started = [
-        psutil.Process(
-            connection.ask(DRIVER, "org.freedesktop.DBus.GetConnectionUnixProcessID", "u", name, signature="s")
-        )
-        for name in (REGISTRY.owner, STATUS.owner)
-    ]
-    connection.close()
-    await bus.stop()
-    for process in (*started, *([psutil.Process(bus.child.pid)] if psutil.pid_exists(bus.child.pid) else [])):
-        await eventually(lambda p=process: not p.is_running() or p.status() == psutil.STATUS_ZOMBIE)
 
 
 def test_nothing_that_a_bus_has_started_is_left_with_whoever_adopts_it(tmp_path: Path) -> None:
