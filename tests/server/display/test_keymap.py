@@ -1,10 +1,8 @@
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
-from pluriverse_server.display import DisplayLost, Screen
-from pluriverse_server.display.keymap import PROBE_KEYCODES, Keymap, Stroke, map_probe_keysyms
+from pluriverse_server.display import Screen
+from pluriverse_server.display.keymap import PROBE_KEYCODES, Keymap, Stroke
 from support.xwindow import Window
 from Xlib import XK
 
@@ -13,14 +11,10 @@ pytestmark = pytest.mark.display
 ALPHA, BETA = 0x010003B1, 0x010003B2
 
 
+@pytest.mark.parametrize("backend", ["xvfb", "xvnc"])
 async def test_probes_have_their_keycodes_with_shift_and_without(screen: Screen, window: Window) -> None:
     for keysym, keycode in PROBE_KEYCODES.items():
         assert [window.connection.keycode_to_keysym(keycode, shift) for shift in (0, 1)] == [keysym, keysym]
-
-
-def test_probes_on_a_display_that_is_not_there_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(DisplayLost):
-        map_probe_keysyms(":54321", tmp_path / "none")
 
 
 async def test_character_in_the_second_column_takes_shift_and_one_in_the_first_does_not(window: Window) -> None:
