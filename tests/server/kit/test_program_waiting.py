@@ -12,34 +12,27 @@ RESET = Reset(1, "gym-core.Pong-v3", 7, 60.0)
 C = ord("c")
 
 
-def test_nothing_comes_within_the_time(window: Window, reporter: Reporter) -> None:
-    assert wait_for_input(Keyboard(window), reporter, 0.01) == ([], [])
-
-
-def test_a_request_ends_the_wait(window: Window, reporter: Reporter, daemon: ReportServer) -> None:
-    daemon.send(RESET, Stop())
-    assert wait_for_input(Keyboard(window), reporter, None) == ([], [RESET, Stop()])
-
-
-def test_a_key_ends_the_wait(window: Window, reporter: Reporter, typist: Typist) -> None:
+def test_a_request_ends_the_wait_and_so_does_the_daemons_end(
+    window: Window, reporter: Reporter, daemon: ReportServer
+) -> None:
     keyboard = Keyboard(window)
-    typist.down(C)
-    edges, requests = wait_for_input(keyboard, reporter, None)
-    assert ([(edge.keysym, edge.down) for edge in edges], requests) == ([(C, True)], [])
+    assert wait_for_input(keyboard, reporter, 0.01) == ([], [])
+    daemon.send(RESET, Stop())
+    assert wait_for_input(keyboard, reporter, None) == ([], [RESET, Stop()])
+    daemon.hang_up()
+    with pytest.raises(DaemonGone):
+        wait_for_input(keyboard, reporter, None)
 
 
-def test_a_key_that_a_drawing_call_has_read_from_the_connection_ends_it_too(
+def test_a_key_ends_the_wait_also_where_a_drawing_call_has_read_it_from_the_connection(
     window: Window, reporter: Reporter, typist: Typist
 ) -> None:
     keyboard = Keyboard(window)
     typist.down(C)
+    edges, requests = wait_for_input(keyboard, reporter, None)
+    assert ([(edge.keysym, edge.down) for edge in edges], requests) == ([(C, True)], [])
+    typist.up(C)
     while not keyboard.waiting:
         window.sync()
     edges, _ = wait_for_input(keyboard, reporter, None)
-    assert [edge.keysym for edge in edges] == [C]
-
-
-def test_a_daemon_that_hangs_up_ends_it(window: Window, reporter: Reporter, daemon: ReportServer) -> None:
-    daemon.hang_up()
-    with pytest.raises(DaemonGone):
-        wait_for_input(Keyboard(window), reporter, None)
+    assert [(edge.keysym, edge.down) for edge in edges] == [(C, False)]

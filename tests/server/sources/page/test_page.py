@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
+from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -61,8 +62,8 @@ addEventListener("pagehide", () => {
 });
 </script>"""
 
-NOTHING = ["", None, None, None, [], [], 0]
-ALL = ["key=value", "value", "value", "value", ["hoard"], ["key"], 1]
+NOTHING: list[Any] = ["", None, None, None, [], [], 0]
+ALL: list[Any] = ["key=value", "value", "value", "value", ["hoard"], ["key"], 1]
 KINDS = {
     "a new context": 'fresh = "context"',
     "the same page": 'fresh = "page"',
