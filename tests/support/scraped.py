@@ -65,7 +65,7 @@ window.set_wm_name("menu")
 window.map()
 score = 0
 state = "menu"
-names = {XK.string_to_keysym(name): name for name in ("Return", "Right", *"xqbyfmke")}
+names = {XK.string_to_keysym(name): name for name in ("Return", "Right", *"xqbyfk")}
 
 
 def fill(x, y, width, height, colour):
@@ -110,11 +110,6 @@ def press(key):
     elif key == "f":
         for number in range(8):
             (home / f"file{number}").write_bytes(os.urandom(1 << 20))
-    elif key == "m":
-        global hoard
-        hoard = bytearray(os.urandom(1 << 20)) * 128
-    elif key == "e":
-        print("a" * 60 + "!", flush=True)
     elif key == "k":
         os.kill(os.getppid(), signal.SIGKILL)
 

@@ -44,6 +44,7 @@ PAGES = {
       const until = pressed + 50;
       const each = setInterval(() => {{ say("each 20"); if (performance.now() > until) clearInterval(each) }}, 20);
       clearTimeout(setTimeout(() => say("never"), 1));
+      setTimeout(() => {{ throw Error("its own trouble") }}, 2);
       setTimeout((a, b) => Promise.resolve().then(() => say(a + b)), 1, "argu", "ments");
     }}</script>""",
     "Frames": GOOD
@@ -52,11 +53,6 @@ PAGES = {
       const second = (at) => {{ if (at === performance.now()) say("frame") }};
       requestAnimationFrame(first);
       cancelAnimationFrame(requestAnimationFrame(() => say("never")));
-    }}</script>""",
-    "Throws": GOOD
-    + f"""<script>{SAY} on.w = () => {{
-      onerror = (message) => {{ say(message); return true }};
-      setTimeout(() => {{ throw Error("oops") }}, 1); setTimeout(() => say("goes on"), 2);
     }}</script>""",
     "Times": GOOD
     + """<script>on.w = () => {
@@ -124,8 +120,9 @@ PAGES = {
     </style><i id=a></i><script>
       on.w = () => { a.className = "goes"; game.over = "lost" };
     </script>""",
-    "Field": GOOD + "<input autofocus style='font: 20px monospace'>",
-    "Picture": GOOD + f"<img style='position:fixed;left:0;top:0' src='data:image/gif;base64,{GIF}'>",
+    "Picture": GOOD
+    + f"""<img style="position:fixed;left:0;top:0" src="data:image/gif;base64,{GIF}">
+      <input autofocus style="font: 20px monospace">""",
     "List": GOOD
     + f"""<select multiple style="position:fixed;left:0;top:0;height:90px">{"<option>some" * 40}</select><script>
       const list = document.querySelector("select");
@@ -171,10 +168,6 @@ PAGES = {
       }
       onscroll = say;
     </script>""",
-    "Zoom": GOOD
-    + """<script>
-      onwheel = ({ ctrlKey }) => { game.state = [ctrlKey, devicePixelRatio] };
-    </script>""",
     "Late": GOOD
     + """<script>
       onmouseover = onmousemove = ({ type }) => { game.state = [...game.state, type] };
@@ -186,7 +179,6 @@ PAGES = {
 
 W = (KeyEvent(ord("w"), down=True), KeyEvent(ord("w"), down=False))
 FRAME_MS = 1000 / 60
-CONTROL = 0xFFE3
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -223,15 +215,16 @@ async def test_animation_frames_come_once_a_frame_after_its_timers(played: Stepp
     assert [round(time / FRAME_MS) for _, time in said[::2]] == [1, 2]
 
 
-async def test_error_in_a_timer_is_the_pages_own(played: Stepped) -> None:
-    await played.play("pages.Throws-v0", 1)
-    await played.step(W, 2)
-    assert [what for what, _ in state(played)] == ["Uncaught Error: oops", "goes on"]
-
-
 async def test_all_clocks_of_the_page_agree(played: Stepped) -> None:
     await played.play("pages.Times-v0", 1)
     await played.step(W, 30)
+    assert state(played) == [500] * 5
+    # Frames may be longer than the page's.
+    await played.play("pages.Times-v0", 1)
+    await played.clock.begin(30)
+    await played.step(W, 14)
+    assert not any(isinstance(report, Observation) for report in played.said)
+    await played.step()
     assert state(played) == [500] * 5
 
 
@@ -252,14 +245,17 @@ async def test_who_asks_for_the_time_in_yet_other_ways_is_told_the_same(played: 
     assert said[3][1] - said[1][1] == pytest.approx(100, abs=20)
 
 
-async def test_time_stands_still_while_nobody_steps(played: Stepped) -> None:
+async def test_time_stands_still_and_a_key_that_is_held_does_not_repeat_while_nobody_steps(played: Stepped) -> None:
     await played.play("pages.Canvas-v0", 1)
-    before = await played.step(frames=10)
-    await asyncio.sleep(0.5)
+    await played.step(frames=9)
+    before = await played.step([KeyEvent(ord("a"), down=True)])
+    assert [report.reward for report in played.said if isinstance(report, Reward)] == [1]
+    await asyncio.sleep(1)
     # Seen anew.
     played.clock.forget()
     assert np.array_equal(before, await played.clock.pixels())
-    assert not np.array_equal(before, await played.step())
+    assert not np.array_equal(before, await played.step([KeyEvent(ord("a"), down=False)]))
+    assert not any(isinstance(report, Reward) for report in played.said)
 
 
 async def test_random_numbers_are_of_the_seed(played: Stepped) -> None:
@@ -275,7 +271,7 @@ async def test_random_numbers_are_of_the_seed(played: Stepped) -> None:
 async def test_same_seed_and_input_give_the_same_pixels(played: Stepped) -> None:
     async def run(seed: int) -> list[bytes]:
         seen = [(await played.play("pages.Canvas-v0", seed, anew=True)).tobytes()]
-        for frame in range(60):
+        for frame in range(40):
             moved = at((5 * frame, 100)) if frame % 3 == 0 else ()
             pressed = at((5 * frame, 100), buttons=1) if frame % 12 == 0 else ()
             seen.append((await played.step([*moved, *pressed, *(at((5 * frame, 100)) if pressed else ())])).tobytes())
@@ -283,7 +279,7 @@ async def test_same_seed_and_input_give_the_same_pixels(played: Stepped) -> None
 
     first, second, other = await run(3), await run(3), await run(4)
     assert first == second
-    assert len(set(first)) > 55
+    assert len(set(first)) > 35
     assert first != other
 
 
@@ -306,20 +302,11 @@ async def test_animations_and_transitions_go_by_the_same_clock(played: Stepped) 
 
 
 async def test_animation_has_not_begun_when_the_input_that_begins_it_is_over(played: Stepped) -> None:
-    for _ in range(20):
+    for _ in range(8):
         await played.play("pages.Turns-v0", 1, anew=True)
         # An episode that ends with this takes its last picture now.
         await played.clock.apply(W)
         assert (await played.clock.pixels())[10, 10, :3].tolist() == [0, 0, 255]
-
-
-async def test_carets_do_not_blink(played: Stepped) -> None:
-    await played.play("pages.Field-v0", 1)
-    pixels = await played.step([*W, *W])
-    assert np.array_equal(pixels, await played.step(frames=40))
-    await asyncio.sleep(0.6)
-    played.clock.forget()
-    assert np.array_equal(pixels, await played.clock.pixels())
 
 
 async def test_clicks_are_double_where_they_come_in_one_step_however_fast_steps_are(played: Stepped) -> None:
@@ -343,13 +330,6 @@ async def test_each_input_of_a_step_is_over_before_the_next_with_all_that_frames
     assert set(state(played)[1::2]) == {"scroll"}
 
 
-async def test_wheel_with_control_does_not_zoom(played: Stepped) -> None:
-    await played.play("pages.Zoom-v0", 1)
-    held = [KeyEvent(CONTROL, down=True), *at((50, 50), buttons=1)]
-    await played.step([*held, *at((50, 50), buttons=1 | 16), *at((50, 50))])
-    assert state(played) == [True, 1]
-
-
 async def test_document_is_not_told_of_the_pointer_before_the_agent_moves_it(played: Stepped) -> None:
     await played.play("pages.Late-v0", 1, anew=True)
     await played.step()
@@ -371,16 +351,6 @@ async def test_back_and_forward_are_the_pages_buttons_and_leave_nothing(played: 
     for mask in (128, 256):
         await played.step([*at((50, 50), buttons=mask), *at((50, 50))], 5)
     assert state(played) == SIDE_CLICKS
-
-
-async def test_key_that_is_held_does_not_repeat_while_nobody_steps(played: Stepped) -> None:
-    await played.play("pages.Good-v0", 1)
-    await played.step([KeyEvent(ord("a"), down=True)])
-    earned = [report.reward for report in played.said if isinstance(report, Reward)]
-    await asyncio.sleep(1)
-    await played.step([KeyEvent(ord("a"), down=False)])
-    assert earned == [1]
-    assert not any(isinstance(report, Reward) for report in played.said)
 
 
 async def test_menus_of_the_browser_can_be_chosen_from(played: Stepped) -> None:
@@ -421,7 +391,7 @@ async def test_step_waits_for_files_that_the_page_loads(played: Stepped) -> None
 
 
 async def test_what_comes_of_a_file_is_on_the_screen_with_the_step_that_waited_for_it(played: Stepped) -> None:
-    for _ in range(20):
+    for _ in range(8):
         await played.play("pages.Shows-v0", 1, anew=True)
         assert (await played.step(W))[10, 10, :3].tolist() == [0, 0, 255]
 
@@ -435,12 +405,13 @@ async def test_last_frame_of_an_episode_is_the_one_that_ends_it(played: Stepped)
     assert played.clock.frames - before in (3, 4)
 
 
-async def test_animated_pictures_show_their_first_frame(played: Stepped) -> None:
-    pixels = await played.play("pages.Picture-v0", 1)
+async def test_animated_pictures_show_their_first_frame_and_carets_do_not_blink(played: Stepped) -> None:
+    await played.play("pages.Picture-v0", 1)
+    pixels = await played.step([*W, *W])
     for _ in range(6):
-        await asyncio.sleep(0.03)
+        await asyncio.sleep(0.11)
         played.clock.forget()
-        assert np.array_equal(pixels, await played.step())
+        assert np.array_equal(pixels, await played.step(frames=8))
 
 
 async def test_first_frames_are_as_long_however_many_passed_before_the_page_was_ready(played: Stepped) -> None:
@@ -456,15 +427,6 @@ async def test_first_frames_are_as_long_however_many_passed_before_the_page_was_
         return [round(after - before) for before, after in itertools.pairwise(ticks)]
 
     assert await first_frames(passed=1) == await first_frames(passed=2)
-
-
-async def test_frames_may_be_longer_than_the_pages(played: Stepped) -> None:
-    await played.play("pages.Times-v0", 1)
-    await played.clock.begin(30)
-    await played.step(W, 14)
-    assert not any(isinstance(report, Observation) for report in played.said)
-    await played.step()
-    assert state(played) == [500] * 5
 
 
 async def test_page_that_is_at_work_without_end_is_stuck(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,11 +18,10 @@ from pluriverse.rewarder.lane import Arrived, LaneConnection
 from pluriverse_protocol.events import Event, KeyEvent, PointerEvent
 from pluriverse_protocol.messages import ErrorReply, FirstFrame, StepReply
 from pluriverse_protocol.reports import Frame, Readings, Ready, Reward
-from pluriverse_server.display import AsyncInjector
 from pluriverse_server.manifest.spaces import keysym
 from pluriverse_server.scraper.home import HELD_HOME
 from pluriverse_server.scraper.pace import HANG_S
-from support.scraped import HEIGHT, MANIFEST, WIDTH, Scraped, write_runtime, x_server
+from support.scraped import HEIGHT, MANIFEST, WIDTH, Scraped, scraping
 from support.waiting import DEADLINE_S, eventually
 from websockets.client import ClientProtocol
 from websockets.protocol import State
@@ -125,25 +124,15 @@ class Agent:
 @contextlib.asynccontextmanager
 async def stepping(folder: Path, **tables: dict[str, Any]) -> AsyncGenerator[Scraped]:
     """A runtime in lockstep, on a screen of its own."""
-    (directory := folder / "runtime").mkdir()
     changed: dict[str, Any] = {
         "program": {"clock": ["realtime", "lockstep"]},
         "reset": {"by": "restart", "start": []},
         "rewards": [{"source": "score", "scale": 20}],
         **tables,
     }
-    write_runtime(directory, **changed)
-    (directory / "game.py").write_text(COUNTER)
-    (run := folder / "run").mkdir()
-    async with x_server(folder) as screen:
-        injector = await AsyncInjector.open(screen["DISPLAY"], folder / "Xauthority")
-        scraped = Scraped(directory, run, screen, injector)
-        await scraped.start()
-        try:
-            yield scraped
-        finally:
-            await scraped.program.stop()
-            await injector.close()
+    async with scraping(folder, **changed) as scraped:
+        (folder / "runtime" / "game.py").write_text(COUNTER)
+        yield scraped
 
 
 async def begun(scraped: Scraped, seed: int = 7) -> Agent:
@@ -231,15 +220,6 @@ async def test_end_of_an_episode_comes_with_its_step_and_the_next_one_is_played(
         assert not (await agent.step())[0].done
 
 
-async def test_keys_that_the_spaces_do_not_name_are_dropped(tmp_path: Path) -> None:
-    async with stepping(tmp_path, spaces={"keys": ["Right"]}) as scraped:
-        agent = await begun(scraped)
-        await agent.first()
-        reply, _ = await agent.step(*key("x"), *key("Right"), frames=6)
-        assert not reply.done
-        assert reply.reward == pytest.approx(1)
-
-
 async def test_time_limit_counts_the_programs_time(tmp_path: Path) -> None:
     async with stepping(tmp_path, time_limit={"seconds": 0.5}) as scraped:
         agent = await begun(scraped)
@@ -278,17 +258,6 @@ async def test_program_that_forks_without_end_in_a_step_truncates_the_episode_an
         await scraped.ready(clock="lockstep")
         await agent.first()
         assert not (await agent.step())[0].done
-
-
-async def test_agent_that_leaves_in_the_middle_of_a_step_leaves_room_for_the_next(tmp_path: Path) -> None:
-    async with stepping(tmp_path) as scraped:
-        agent = await begun(scraped)
-        await agent.first()
-        agent.lane.step(1, (), 60, agent.episode)
-        agent.lane.close()
-        other = Agent(scraped)
-        await other.first()
-        assert not (await other.step())[0].done
 
 
 @pytest.mark.nightly
