@@ -121,7 +121,9 @@ async def test_manifest_that_cannot_be_served_is_refused_before_the_greeting(
 
 
 async def test_zoomed_page_with_a_script_before_its_own_and_one_that_is_never_ready_and_loaded_again() -> None:
-    seen = "<script>game.state = [innerWidth, innerHeight, devicePixelRatio]; game.begin(before)</script>"
+    seen = """<button style="position:fixed;left:20px;top:30px;width:60px;height:20px">Press</button><script>
+      game.state = [innerWidth, innerHeight, devicePixelRatio]; game.begin(before); game.picture = [0, 0, 320, 240]
+    </script>"""
     with short_folder() as folder:
         keys = 'ready_timeout_s = 1\nzoom = 2\nscript = "before.js"'
         write_runtime(folder, {"Good": seen, "Never": ""}, keys)
@@ -134,6 +136,9 @@ async def test_zoomed_page_with_a_script_before_its_own_and_one_that_is_never_re
                 await remote.agent.assert_alive()
             await remote.play("Good")
             await remote.until_text("seed before Good")
+            # Boxes are in pixels of the screen.
+            tree = await remote.agent.hear_reply(await remote.agent.send("v0.env.tree", {}))
+            assert [node["box"] for node in tree["body"]["nodes"] if node["name"] == "Press"] == [[40, 60, 120, 40]]
             await earn(remote)
 
 

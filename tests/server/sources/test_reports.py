@@ -179,28 +179,19 @@ async def test_hanging_up_lets_the_next_program_in_and_is_not_told_as_the_progra
         assert len(heard.reasons) == 1
 
 
-async def test_stop_hangs_up_and_leaves_no_socket(tmp_path: Path) -> None:
+async def test_stop_hangs_up_and_leaves_no_socket_and_a_stale_one_is_replaced(tmp_path: Path) -> None:
+    server = await asyncio.start_unix_server(lambda _reader, writer: writer.close(), tmp_path / "program.sock")
+    server.close()
     heard = Heard(tmp_path / "program.sock")
     await heard.socket.start()
     async with calling(heard) as program:
-        await eventually(lambda: heard.connects)
+        program.writer.write(encode_line(Observation(1, json.loads("[1]"))))
+        assert await heard.until_reports(1) == [Observation(1, [1])]
         await heard.socket.stop()
         assert await program.hung_up_on
     assert not heard.socket.path.exists()
     await heard.socket.stop()
-
-
-async def test_stale_socket_of_a_daemon_that_was_killed_is_replaced(tmp_path: Path) -> None:
-    server = await asyncio.start_unix_server(lambda _reader, writer: writer.close(), tmp_path / "program.sock")
-    server.close()
-    async with listening(tmp_path) as heard, calling(heard) as program:
-        program.writer.write(encode_line(Observation(1, json.loads("[1]"))))
-        assert await heard.until_reports(1) == [Observation(1, [1])]
-
-
-async def test_socket_that_cannot_be_made_is_named_with_the_reason(tmp_path: Path) -> None:
     heard = Heard(tmp_path / ("x" * 120) / "program.sock")
     heard.socket.path.parent.mkdir()
     with pytest.raises(StartError, match=r"program\.sock could not be started: AF_UNIX path too long"):
         await heard.socket.start()
-    await heard.socket.stop()

@@ -344,13 +344,6 @@ def test_sum_of_the_rewards_is_the_difference_of_what_settled(
 BOTH: list[dict[str, Any]] = [{"source": "score"}, {"source": "reports"}]
 
 
-def test_what_a_program_reports_is_earned_beside_what_is_read_of_it() -> None:
-    played = Played(game(BOTH), score=0)
-    assert played.rules.hear(1.0, Reward(7, 5.0, 0.9)) == [Reward(7, 5.0, 0.9, source="reports")]
-    assert played.rules.hear(1.0, Text(7, "hello")) == [Text(7, "hello")]
-    assert played.feed(1.0, score=3) == [Reward(7, 3.0, 1.0)]
-
-
 def test_an_end_that_is_reported_waits_for_sources_that_settle_and_brings_its_own_reward() -> None:
     played = Played(game(BOTH), score=0)
     ended = Done(7, 2.0, True, False, "won", 1.0, {"level": 3})

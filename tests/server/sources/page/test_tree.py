@@ -93,15 +93,6 @@ async def pages() -> AsyncGenerator[PageRemote]:
             yield played
 
 
-@pytest_asyncio.fixture(loop_scope="module", scope="module")
-async def zoomed() -> AsyncGenerator[PageRemote]:
-    with short_folder() as folder:
-        body = f"{STYLE} {PLACES}</style><button class=at id=b>Press</button>{LINES}"
-        place = 'files = "www"\nstart = "{env.page}.html?seed={seed}"\nzoom = 2'
-        async with page_remote(write_runtime(folder, {"shown": body}, place=place)) as played:
-            yield played
-
-
 async def ask(agent: Agent) -> Message:
     return await agent.hear_reply(await agent.send("v0.env.tree", {}))
 
@@ -142,11 +133,6 @@ async def test_what_is_outside_of_the_picture_is_not_told_and_boxes_end_with_it(
     assert named["In"]["box"] == [40, 20, 50, 20]
     assert named["Half"]["box"] == [85, 40, 15, 10]
     assert "Out" not in named
-
-
-async def test_boxes_are_in_pixels_of_the_screen_where_the_page_is_enlarged(zoomed: PageRemote) -> None:
-    await zoomed.play("shown")
-    assert by_name(await tree_of(zoomed.agent))["Press"]["box"] == [40, 60, 120, 40]
 
 
 async def test_odd_pages_are_told_as_they_look(pages: PageRemote) -> None:
