@@ -86,7 +86,7 @@ def press(key):
     global score, state
     if key == "Return" and state != "playing":
         if "chatty" in sys.argv:
-            print("old\\n" * 100_000, end="", flush=True)
+            print("old\\n" * 40_000, end="", flush=True)
         state, score = "playing", 0
         (home / "played").touch()
         window.set_wm_name("playing")
@@ -132,14 +132,14 @@ MANIFEST: dict[str, Any] = {
     },
     "program": {
         "command": ["python", "game.py"],
-        "ready": {"report": "ready", "timeout_s": 5},
+        "ready": {"report": "ready", "timeout_s": 60},
         "home": "home",
     },
     "reset": {
         "by": "restart",
-        "start": [{"keys": ["Return"], "until": "playing > 0.9", "every_s": 0.2, "timeout_s": 5}],
+        "start": [{"keys": ["Return"], "until": "playing > 0.9", "every_s": 0.2, "timeout_s": 60}],
     },
-    "episode": {"ready": "playing > 0.9", "ready_timeout_s": 5, "done": {"lost": "over > 0.9"}},
+    "episode": {"ready": "playing > 0.9", "ready_timeout_s": 60, "done": {"lost": "over > 0.9"}},
     "rewards": [{"source": "score", "scale": POINTS}],
     "sources": {
         "playing": {"from": "screen", "read": "colour", "region": [0, 0, 20, 20], "colour": "#00ff00"},

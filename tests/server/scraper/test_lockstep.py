@@ -294,6 +294,7 @@ async def test_program_without_its_clock_is_frozen_between_steps_and_says_so(tmp
         assert not np.array_equal(before, after)
 
 
+@pytest.mark.slow
 async def test_a_score_that_rolls_is_earned_once_it_has_settled_at_the_same_step_each_time(tmp_path: Path) -> None:
     sources = {**MANIFEST["sources"], "score": {**MANIFEST["sources"]["score"], "settles": "0.2 s"}}
     earned: list[dict[int, float]] = []

@@ -41,8 +41,13 @@ class Log:
 
 
 @pytest.fixture
-def log(tmp_path: Path) -> Generator[Log]:
-    log = Log(tmp_path)
+def pattern() -> str:
+    return SCORE
+
+
+@pytest.fixture
+def log(tmp_path: Path, pattern: str) -> Generator[Log]:
+    log = Log(tmp_path, pattern)
     with pytest.MonkeyPatch.context() as patch:
         # On a busy machine a read that ends early would say nothing of the pattern.
         patch.setattr(log_module, "MAX_READ_S", 60.0)
@@ -66,12 +71,11 @@ def test_value_is_a_number_where_it_is_written_as_one(log: Log) -> None:
         assert (found, type(found)) == (value, type(value))
 
 
-def test_pattern_without_value_counts_its_matches(tmp_path: Path) -> None:
-    log = Log(tmp_path, "died")
+@pytest.mark.parametrize("pattern", ["died"])
+def test_pattern_without_value_counts_its_matches(log: Log) -> None:
     assert log.read() == (0, 0)
     log.write("died\nborn\nhas died\n")
     assert log.read() == (2, 2)
-    log.reader.close()
 
 
 def test_line_without_its_end_waits_for_it(log: Log) -> None:
