@@ -34,11 +34,29 @@ Clock = Literal["realtime", "lockstep"]
 
 _R = TypeVar("_R", bound=reports.Report)
 
-PROGRAM = """
-import os, signal, sys, time
-from pathlib import Path
+# A window on the screen, and what fills a rectangle of it.
+DRAWS = """
+import os, time
 from Xlib import X, XK
 from Xlib.display import Display
+
+display = Display()
+screen = display.screen()
+window = screen.root.create_window(
+    0, 0, 320, 200, 0, screen.root_depth, background_pixel=0, event_mask=X.ExposureMask | X.KeyPressMask
+)
+
+
+def fill(x, y, width, height, colour):
+    gc = window.create_gc(foreground=colour)
+    window.fill_rectangle(gc, x, y, width, height)
+    gc.free()
+"""
+
+PROGRAM = (
+    """
+import os, signal, sys, time
+from pathlib import Path
 
 print("started with", *sys.argv[1:], flush=True)
 home = Path(os.environ["HOME"])
@@ -56,22 +74,14 @@ if "orphan" in sys.argv and os.fork() == 0:
 if "hide" in sys.argv:
     time.sleep(600)
 
-display = Display()
-screen = display.screen()
-window = screen.root.create_window(
-    0, 0, 320, 200, 0, screen.root_depth, background_pixel=0, event_mask=X.ExposureMask | X.KeyPressMask
-)
+"""
+    + DRAWS
+    + """
 window.set_wm_name("menu")
 window.map()
 score = 0
 state = "menu"
 names = {XK.string_to_keysym(name): name for name in ("Return", "Right", *"xqbyfk")}
-
-
-def fill(x, y, width, height, colour):
-    gc = window.create_gc(foreground=colour)
-    window.fill_rectangle(gc, x, y, width, height)
-    gc.free()
 
 
 def draw():
@@ -120,6 +130,7 @@ while True:
         press(names.get(display.keycode_to_keysym(event.detail, 0)))
     draw()
 """
+)
 
 MANIFEST: dict[str, Any] = {
     "runtime": {

@@ -17,13 +17,6 @@ async def test_probes_have_their_keycodes_with_shift_and_without(screen: Screen,
         assert [window.connection.keycode_to_keysym(keycode, shift) for shift in (0, 1)] == [keysym, keysym]
 
 
-async def test_character_in_the_second_column_takes_shift_and_one_in_the_first_does_not(window: Window) -> None:
-    keymap = Keymap(window.connection)
-    small, capital = keymap.stroke(XK.XK_a, ()), keymap.stroke(XK.XK_A, ())
-    assert small is not None
-    assert (small.shift, capital) == (False, Stroke(small.keycode, shift=True))
-
-
 async def test_function_that_needs_another_modifier_than_shift_gets_a_keycode_of_its_own(window: Window) -> None:
     keymap = Keymap(window.connection)
     printing, system_request = keymap.stroke(XK.XK_Print, ()), keymap.stroke(XK.XK_Sys_Req, ())
@@ -52,16 +45,6 @@ async def test_keysym_used_longest_ago_makes_room(window: Window) -> None:
     assert stroke == Stroke(given[0])
     assert keymap.stroke(BETA, ()) == Stroke(given[1])
     assert keymap.stroke(ALPHA, ()) == Stroke(given[2])
-
-
-async def test_no_probe_and_no_held_keycode_is_given_away(window: Window) -> None:
-    keymap = Keymap(window.connection)
-    held: set[int] = set()
-    while (stroke := keymap.stroke(ALPHA + len(held), held)) is not None:
-        assert stroke.keycode not in held
-        held.add(stroke.keycode)
-    assert held
-    assert not held & set(PROBE_KEYCODES.values())
 
 
 async def test_spare_keycode_that_somebody_else_takes_is_left_to_them(window: Window) -> None:

@@ -174,12 +174,6 @@ def test_a_close_is_answered_and_nothing_is_sent_after_it(pair: Pair) -> None:
     assert pair.agent.hear_end() == 1000
 
 
-def test_an_agent_that_is_gone_is_noticed(pair: Pair) -> None:
-    pair.agent.close()
-    assert pair.receive() == []
-    assert pair.lane.closed
-
-
 def test_an_agent_that_takes_nothing_is_hung_up_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pluriverse_server.kit.lane._SEND_TIMEOUT", struct.pack("ll", 0, 50_000))
     made = Pair()

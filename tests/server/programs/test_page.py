@@ -25,35 +25,28 @@ pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
 
 GOOD = "<script>game.begin(pluriverse.seed)</script>"
 
-# Each is begun by its document, as GOOD is, and does its worst when a key is pressed.
+# Each is begun by its document, and does its worst when a key is pressed.
 PAGES = {
-    **dict.fromkeys(("Good", "Other"), GOOD),
-    "Input": GOOD + "<input autofocus oninput='game.message = value'>",
-    "Framed": GOOD
-    + """<body style="margin:0;box-sizing:border-box;height:100vh;border:1px solid blue">
+    **dict.fromkeys(("Good", "Other"), ""),
+    "Input": "<input autofocus oninput='game.message = value'>",
+    "Framed": """<body style="margin:0;box-sizing:border-box;height:100vh;border:1px solid blue">
       <script>game.state = [innerWidth, innerHeight]</script>""",
-    "Throws": GOOD
-    + "<script>on.w = () => { Object.defineProperty(game, 'score', { get() { throw Error('oops') } }) }</script>",
-    "Loops": GOOD + "<script>on.w = () => { for (;;); }</script>",
-    "Eats": GOOD
-    + "<script>on.w = () => { const all = []; for (;;) all.push(new Array(1e6).fill(Math.random())) }</script>",
-    "Buffers": GOOD
-    + """<script>on.w = () => {
+    "Throws": "<script>on.w = () => Object.defineProperty(game, 'score', { get() { throw Error('oops') } })</script>",
+    "Loops": "<script>on.w = () => { for (;;); }</script>",
+    "Eats": "<script>on.w = () => { const all = []; for (;;) all.push(new Array(1e6).fill(Math.random())) }</script>",
+    "Buffers": """<script>on.w = () => {
       const all = []; setInterval(() => all.push(new Uint8Array(1e8).fill(1)), 10);
     }</script>""",
-    "NaN": GOOD + "<script>on.w = () => { game.score = NaN }</script>",
-    "String": GOOD + "<script>on.w = () => { game.score = '1' }</script>",
-    "Cyclic": GOOD + "<script>on.w = () => { const a = []; a.push(a); game.state = a }</script>",
-    "Deep": GOOD
-    + "<script>on.w = () => { let a = []; for (let i = 0; i < 100; i++) a = [a]; game.state = a }</script>",
-    "Large": GOOD + "<script>on.w = () => { game.state = 'x'.repeat(1e7) }</script>",
-    "Number": GOOD + "<script>on.w = () => { game.message = 7 }</script>",
-    "Floods": GOOD
-    + """<script>on.w = () => { for (let i = 0; i < 1e5; i++) { game.score++; pluriverse.push() } }</script>""",
-    "Pushes": GOOD
-    + "<script>on.w = () => { game.score = 5; pluriverse.push(); game.score = 2; pluriverse.push() }</script>",
-    "Dialogs": GOOD + "<script>on.w = () => { alert('a'); confirm('b'); prompt('c'); game.score += 1 }</script>",
-    "Alerts": GOOD + "<script>on.w = () => { for (;;) alert('again') }</script>",
+    "NaN": "<script>on.w = () => { game.score = NaN }</script>",
+    "String": "<script>on.w = () => { game.score = '1' }</script>",
+    "Cyclic": "<script>on.w = () => { const a = []; a.push(a); game.state = a }</script>",
+    "Deep": "<script>on.w = () => { let a = []; for (let i = 0; i < 100; i++) a = [a]; game.state = a }</script>",
+    "Large": "<script>on.w = () => { game.state = 'x'.repeat(1e7) }</script>",
+    "Number": "<script>on.w = () => { game.message = 7 }</script>",
+    "Floods": """<script>on.w = () => { for (let i = 0; i < 1e5; i++) { game.score++; pluriverse.push() } }</script>""",
+    "Pushes": "<script>on.w = () => { game.score = 5; pluriverse.push(); game.score = 2; pluriverse.push() }</script>",
+    "Dialogs": "<script>on.w = () => { alert('a'); confirm('b'); prompt('c'); game.score += 1 }</script>",
+    "Alerts": "<script>on.w = () => { for (;;) alert('again') }</script>",
     "Globals": """<script>
       const define = Object.defineProperty;
       for (const name of ["JSON", "setInterval", "setTimeout", "requestAnimationFrame", "Reflect", "Object", "Date"])
@@ -67,30 +60,25 @@ PAGES = {
       game.score = 0; game.message = "ready"; game.running = true;
       onkeydown = () => { game.score += 1 };
     </script>""",
-    "Leaves": GOOD
-    + """<script>on.w = () => { location = 'http://example.org/'; setTimeout(() => game.score += 1, 200) }</script>""",
-    "Frames": GOOD
-    + """<script>on.w = () => {
+    "Leaves": """<script>
+      on.w = () => { location = 'http://example.org/'; setTimeout(() => game.score += 1, 200) }</script>""",
+    "Frames": """<script>on.w = () => {
       const frame = document.createElement('iframe'); frame.src = 'http://example.org/'; document.body.append(frame);
       fetch('http://127.0.0.1:15900/', { mode: 'no-cors' }).catch(() => { game.score += 1 });
     }</script>""",
-    "Opens": GOOD
-    + """<body style="margin:0"><a href="Other.html" target=_blank
+    "Opens": """<body style="margin:0"><a href="Other.html" target=_blank
         style="display:block;width:160px;height:240px;background:green">link</a>
       <button style="position:fixed;left:160px;top:0;width:160px;height:240px"
         onclick="window.open('Other.html', '', 'width=50,height=50'); window.open('about:blank')">open</button>""",
-    "Downloads": GOOD
-    + """<body style="margin:0"><a href="data:text/plain,hello" download="hello.txt" onmouseup="game.score += 1"
-        style="display:block;width:320px;height:240px;background:green">link</a>""",
-    "Uploads": GOOD
-    + """<body style="margin:0"><input type=file style="width:320px;height:240px"
+    "Downloads": """<body style="margin:0"><a href="data:text/plain,hello" download="hello.txt"
+        onmouseup="game.score += 1" style="display:block;width:320px;height:240px;background:green">link</a>""",
+    "Uploads": """<body style="margin:0"><input type=file style="width:320px;height:240px"
         onmouseup="game.score += 1">""",
-    "Mail": GOOD
-    + """<body style="margin:0"><a href="mailto:someone@example.org" onmouseup="game.score += 1"
+    "Mail": """<body style="margin:0"><a href="mailto:someone@example.org" onmouseup="game.score += 1"
         style="display:block;width:320px;height:240px;background:green">link</a>""",
-    "Sides": GOOD + SIDES,
-    "Moves": GOOD + "<script>on.w = () => { location = 'Other.html' }</script>",
-    "Env": """<script>game.begin(0); game.state = { seed: pluriverse.seed, env: pluriverse.env, search: location.search,
+    "Sides": SIDES,
+    "Moves": "<script>on.w = () => { location = 'Other.html' }</script>",
+    "Env": """<script>game.state = { seed: pluriverse.seed, env: pluriverse.env, search: location.search,
       episode: pluriverse.episode, early: document.readyState }</script>""",
 }
 
@@ -98,7 +86,7 @@ PAGES = {
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def remote() -> AsyncGenerator[PageRemote]:
     with short_folder() as folder:
-        async with page_remote(write_runtime(folder, PAGES)) as remote:
+        async with page_remote(write_runtime(folder, {name: GOOD + page for name, page in PAGES.items()})) as remote:
             yield remote
 
 

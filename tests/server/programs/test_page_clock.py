@@ -36,10 +36,10 @@ GIF = (
     "zZs4CQYEADs="
 )
 
+# Each is begun by its document.
 PAGES = {
-    "Good": GOOD,
-    "Timers": GOOD
-    + f"""<script>{SAY} on.w = () => {{
+    "Good": "",
+    "Timers": f"""<script>{SAY} on.w = () => {{
       setTimeout(() => say("30"), 30); setTimeout(() => say("10, second"), 10.9); setTimeout("say('5, text')", 5);
       const until = pressed + 50;
       const each = setInterval(() => {{ say("each 20"); if (performance.now() > until) clearInterval(each) }}, 20);
@@ -47,22 +47,19 @@ PAGES = {
       setTimeout(() => {{ throw Error("its own trouble") }}, 2);
       setTimeout((a, b) => Promise.resolve().then(() => say(a + b)), 1, "argu", "ments");
     }}</script>""",
-    "Frames": GOOD
-    + f"""<script>{SAY} on.w = () => {{
+    "Frames": f"""<script>{SAY} on.w = () => {{
       const first = () => {{ say("frame"); requestAnimationFrame(second); setTimeout(() => say("between"), 1) }};
       const second = (at) => {{ if (at === performance.now()) say("frame") }};
       requestAnimationFrame(first);
       cancelAnimationFrame(requestAnimationFrame(() => say("never")));
     }}</script>""",
-    "Times": GOOD
-    + """<script>on.w = () => {
+    "Times": """<script>on.w = () => {
       const times = () => [Date.now(), Number(new Date()), performance.now(), document.timeline.currentTime,
         new Event("x").timeStamp];
       const begun = times();
       setTimeout(() => { game.state = times().map((time, index) => Math.round(time - begun[index])) }, 500);
     }</script>""",
-    "Waits": GOOD
-    + f"""<script>{SAY}
+    "Waits": f"""<script>{SAY}
       const sound = new AudioContext();
       on.w = () => {{
         const begun = sound.currentTime;
@@ -70,8 +67,7 @@ PAGES = {
         setTimeout(() => say(Math.round(1000 * (sound.currentTime - begun))), 30);
       }};
     </script>""",
-    "Asks": GOOD
-    + f"""<script>{SAY} on.w = async () => {{
+    "Asks": f"""<script>{SAY} on.w = async () => {{
       const begun = Date.now();
       const told = new Intl.DateTimeFormat("en", {{ fractionalSecondDigits: 3, second: "numeric", timeZone: "UTC" }});
       webkitRequestAnimationFrame(() => say("frame"));
@@ -84,12 +80,10 @@ PAGES = {
       while (Date.now() < begun + 600);
       say("waited");
     }}</script>""",
-    "Random": GOOD
-    + """<script>on.w = () => {
+    "Random": """<script>on.w = () => {
       game.state = [Math.random(), ...crypto.getRandomValues(new Uint32Array(2)), crypto.randomUUID()];
     }</script>""",
-    "Canvas": GOOD
-    + """<body style="margin:0"><canvas width=320 height=240></canvas><script>
+    "Canvas": """<body style="margin:0"><canvas width=320 height=240></canvas><script>
       const paint = document.querySelector("canvas").getContext("2d");
       const draw = (at) => {
         paint.fillStyle = `hsl(${at / 5}deg 90% 50%)`;
@@ -100,8 +94,7 @@ PAGES = {
       onmousemove = ({ clientX, clientY }) => paint.strokeRect(clientX - 5, clientY - 5, 10, 10);
       onmousedown = ({ clientX, clientY }) => paint.fillRect(clientX - 5, clientY - 5, 10, 10);
     </script>""",
-    "Moves": GOOD
-    + """<style>
+    "Moves": """<style>
       body { margin: 0 } i { position: absolute; width: 20px; height: 20px; background: red }
       #a { left: 0 } .goes { animation: go 1s linear infinite } @keyframes go { to { left: 200px } }
       #b { top: 40px; left: 0; transition: left 1s linear } #c { top: 80px; left: 0 }
@@ -113,50 +106,38 @@ PAGES = {
       };
       b.ontransitionend = () => game.score++;
     </script>""",
-    "Turns": GOOD
-    + """<style>
+    "Turns": """<style>
       i { position: absolute; left: 0; width: 20px; height: 20px; background: red; display: none }
       .goes { display: block; animation: go .1s linear infinite } @keyframes go { to { opacity: 0 } }
     </style><i id=a></i><script>
       on.w = () => { a.className = "goes"; game.over = "lost" };
     </script>""",
-    "Picture": GOOD
-    + f"""<img style="position:fixed;left:0;top:0" src="data:image/gif;base64,{GIF}">
+    "Picture": f"""<img style="position:fixed;left:0;top:0" src="data:image/gif;base64,{GIF}">
       <input autofocus style="font: 20px monospace">""",
-    "List": GOOD
-    + f"""<select multiple style="position:fixed;left:0;top:0;height:90px">{"<option>some" * 40}</select><script>
+    "List": f"""<select multiple style="position:fixed;left:0;top:0;height:90px">{"<option>some" * 40}</select><script>
       const list = document.querySelector("select");
       list.scrollTop = 200;
       on.w = () => {{ game.state = list.scrollTop }};
     </script>""",
-    "Menu": GOOD + "<select style='position:fixed;left:0;top:0'><option>one<option>two<option>three</select>",
-    "Clicks": GOOD
-    + """<script>
+    "Menu": "<select style='position:fixed;left:0;top:0'><option>one<option>two<option>three</select>",
+    "Clicks": """<script>
       onmousedown = ({ detail }) => { game.state = [...game.state, detail] };
       ondblclick = () => { game.state = [...game.state, "double"] };
     </script>""",
-    "Ticks": GOOD
-    + """<script>
+    "Ticks": """<script>
       const tick = () => { game.state = performance.now(); requestAnimationFrame(tick) };
       tick();
     </script>""",
-    "Inner": GOOD
-    + f"""<script>{SAY}
+    "Inner": f"""<script>{SAY}
       onmessage = ({{ data }}) => say(data);
     </script><iframe srcdoc="<script>
       onmessage = () => setTimeout(() => parent.postMessage(performance.now(), '*'), 40)
     </script>"></iframe><script>on.w = () => {{ frames[0].postMessage(0, "*") }}</script>""",
-    "Loads": GOOD
-    + f"""<script>{SAY}
-      on.w = async () => say((await (await fetch("Good.html")).text()).length);
-    </script>""",
-    "Shows": GOOD
-    + """<style>i { position: absolute; left: 0; width: 200px; height: 200px }</style><i id=a></i><script>
+    "Shows": """<style>i { position: absolute; left: 0; width: 200px; height: 200px }</style><i id=a></i><script>
       const show = (answer) => { a.style.background = "red"; a.textContent = answer.slice(0, 99) };
       on.w = () => setTimeout(async () => show(await (await fetch("Good.html")).text()));
     </script>""",
-    "Order": GOOD
-    + """<body style="height: 9000px"><script>
+    "Order": """<body style="height: 9000px"><script>
       const say = ({ type, key }) => { game.state = [...game.state, key ?? type] };
       for (const kind of ["keydown", "keyup", "mousemove", "mousedown", "mouseup", "wheel", "beforeinput"]) {
         addEventListener(kind, (event) => {
@@ -168,13 +149,12 @@ PAGES = {
       }
       onscroll = say;
     </script>""",
-    "Late": GOOD
-    + """<script>
+    "Late": """<script>
       onmouseover = onmousemove = ({ type }) => { game.state = [...game.state, type] };
     </script>""",
-    "Keys": GOOD + f"<script>{LISTEN} on['~'] = () => {{ game.state = typed }}</script>",
-    "Sides": GOOD + SIDES,
-    "Ends": GOOD + "<script>on.w = () => setTimeout(() => { game.score = 5; game.over = 'won' }, 50)</script>",
+    "Keys": f"<script>{LISTEN} on['~'] = () => {{ game.state = typed }}</script>",
+    "Sides": SIDES,
+    "Ends": "<script>on.w = () => setTimeout(() => { game.score = 5; game.over = 'won' }, 50)</script>",
 }
 
 W = (KeyEvent(ord("w"), down=True), KeyEvent(ord("w"), down=False))
@@ -184,7 +164,7 @@ FRAME_MS = 1000 / 60
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def played() -> AsyncGenerator[Stepped]:
     with short_folder() as folder:
-        async with stepped(write_runtime(folder, PAGES)) as played:
+        async with stepped(write_runtime(folder, {name: GOOD + page for name, page in PAGES.items()})) as played:
             yield played
 
 
@@ -382,12 +362,6 @@ async def test_frames_of_the_page_share_its_clock(played: Stepped) -> None:
     ((time, passed),) = state(played)
     assert passed == 40
     assert time > 40
-
-
-async def test_step_waits_for_files_that_the_page_loads(played: Stepped) -> None:
-    await played.play("pages.Loads-v0", 1)
-    await played.step(W)
-    assert len(state(played)) == 1
 
 
 async def test_what_comes_of_a_file_is_on_the_screen_with_the_step_that_waited_for_it(played: Stepped) -> None:

@@ -96,16 +96,6 @@ def test_program_that_ends_has_no_value_and_the_next_one_is_found(played: Played
     reader.close()
 
 
-def test_bus_that_ends_is_an_error(tmp_path: Path) -> None:
-    with bus_for(tmp_path, os.environ) as bus:
-        table = AccessibilitySource.model_validate({"from": "accessibility", "role": "label"})
-        reader = make_program_reader(table, target(tmp_path, environment=bus.environment))
-        assert reader.read().value is None
-    with pytest.raises(SourceError, match=r"the program's widgets can't be read: .* was the bus ended"):
-        until(reader.read, lambda _: False)
-    reader.close()
-
-
 def test_program_without_a_bus_is_an_error_that_says_how_it_gets_one(tmp_path: Path) -> None:
     table = AccessibilitySource.model_validate({"from": "accessibility", "role": "label"})
     reader = make_program_reader(table, target(tmp_path, environment={"HOME": "/"}))

@@ -78,15 +78,6 @@ def test_pattern_without_value_counts_its_matches(log: Log) -> None:
     assert log.read() == (2, 2)
 
 
-def test_line_without_its_end_waits_for_it(log: Log) -> None:
-    log.write("score 1")
-    assert log.read() == (None, 0)
-    log.write("2\r\nscore")
-    assert log.read() == (12, 1)
-    log.write(" 3\n")
-    assert log.read() == (3, 1)
-
-
 def test_what_is_in_the_log_already_is_old(tmp_path: Path) -> None:
     (tmp_path / "game.log").write_text("score 99\nsco")
     log = Log(tmp_path)
@@ -165,17 +156,6 @@ def test_of_a_long_line_only_the_beginning_is_looked_at(log: Log) -> None:
     log.write("x" * MAX_LINE_BYTES + "score 1\nscore 2\n" + "score 3" + "y" * MAX_READ_BYTES * 2 + "\nscore 4\n")
     assert log.read() == (2, 1)
     until(log.read, lambda read: read == (4, 2))
-
-
-def test_much_at_once_is_read_in_parts(log: Log) -> None:
-    line = f"{'':120}score 1\n"
-    log.write(line * (3 * MAX_READ_BYTES // len(line)))
-    events: list[int] = []
-    while not events or events[-1]:
-        events.append(log.read()[1])
-    assert len(events) > 3
-    assert max(events) <= MAX_READ_BYTES // len(line) + 1
-    assert sum(events) == 3 * MAX_READ_BYTES // len(line)
 
 
 def test_program_that_writes_faster_than_can_be_read_is_an_error(log: Log) -> None:

@@ -76,11 +76,6 @@ def test_digits_drawn_half_over_others_are_one_of_both_or_unsure(one: int, other
     assert read or spelling.confidence < CLEAR
 
 
-def test_two_numbers_over_one_another_are_unsure() -> None:
-    both = np.maximum(draw("385", FIXED), draw("174", FIXED))
-    assert line_of(FIXED).read(both).confidence < CLEAR
-
-
 def test_a_speck_of_ink_is_forgiven_and_a_blot_is_not() -> None:
     pixels = draw("42", FIXED)
     pixels[12, 100] = 255
