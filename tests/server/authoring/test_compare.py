@@ -81,11 +81,6 @@ def test_what_is_only_later_is_the_same_however_close_together(
     assert matched.delays == pytest.approx([later] * len(true))
 
 
-def test_shares_are_of_what_was_scraped_and_of_what_is_true() -> None:
-    matched = compare([(1, 5), (2, 5), (3, 5)], [(1, 5), (4, 5)])
-    assert (matched.precision, matched.recall) == (0.5, pytest.approx(1 / 3))
-
-
 @pytest.mark.parametrize(
     ("true", "scraped", "expected"),
     [

@@ -34,8 +34,3 @@ def test_zeros_that_labels_leave_out_are_filled_in() -> None:
     values = [7, 12, 345, 6_890]
     way = best_ways([draw(f"{value:05}", STYLE) for value in values], [str(value) for value in values])[0]
     assert way.labels == ("00007", "00012", "00345", "06890")
-
-
-def test_blank_crops_have_no_pieces() -> None:
-    way = best_ways([draw("", STYLE), draw("17", STYLE)], ["", "17"])[0]
-    assert way.pieces[0] == ()

@@ -79,13 +79,6 @@ def test_its_check_by_git_hosts_installs_the_packages_of_debian_txt(tmp_path: Pa
     assert subprocess.check_output(packages[1], shell=True, cwd=tmp_path) == b"greed\nmake\n"  # noqa: S602 - our own
 
 
-@pytest.mark.parametrize("name", ["", "My-Game", "-game", "a" * 65, "../game"])
-def test_a_name_that_no_runtime_can_have_is_refused(tmp_path: Path, name: str) -> None:
-    with pytest.raises(AuthoringError, match="no name for a runtime"):
-        init(name, tmp_path / "folder")
-    assert not (tmp_path / "folder").exists()
-
-
 def test_a_folder_with_anything_in_it_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "game.py").write_text("mine")
     with pytest.raises(AuthoringError, match="is not empty"):

@@ -176,14 +176,6 @@ def test_what_is_unwise_is_a_warning_and_no_mistake(tmp_path: Path, before: str,
     assert [expected in str(warning) for warning in found.warnings] == [True]
 
 
-def test_what_only_holds_or_does_not_needs_no_bounds(tmp_path: Path) -> None:
-    (tmp_path / "game.py").touch()
-    log = 'from = "log"\npattern = "score (?P<value>[0-9]+)"\nmax_jump = 100\n'
-    widget = 'from = "accessibility"\nrole = "text"\npattern = "{}"\n'
-    assert checked(tmp_path, changed(log, widget.format("^Ada$"))).warnings == []
-    assert len(checked(tmp_path, changed(log, widget.format("(?P<value>.*)"))).warnings) == 1
-
-
 @pytest.mark.parametrize(
     ("most", "lacking"), [("", "3, 4, 5, 6, 7, 8, 9"), ("max = 9999", "3, 4, 5, 6, 7, 8, 9"), ("max = 3", "3")]
 )
@@ -221,15 +213,6 @@ def test_games_have_mistakes_in_files_of_their_own(tmp_path: Path) -> None:
     assert "games: expected a folder of 1 to" in str(checked(tmp_path, 'games = "games"\n' + runtime).mistakes[0])
 
 
-def test_text_that_is_no_toml_has_its_line(tmp_path: Path) -> None:
-    assert mistakes(tmp_path, "[runtime]\nid = \n") == ["2: not TOML: Invalid value (at line 2, column 6)"]
-
-
-def test_missing_folder_is_told_with_what_was_expected(tmp_path: Path) -> None:
-    found = validate(tmp_path / "nothing")
-    assert "no such file; expected a runtime's folder" in str(found.mistakes[0])
-
-
 @pytest.mark.parametrize("name", [path.name for path in sorted((ROOT / "runtimes").iterdir())])
 def test_shipped_runtimes_have_no_mistakes_but_programs_that_are_not_installed(name: str) -> None:
     found = [str(mistake) for mistake in validate(ROOT / "runtimes" / name).mistakes]
@@ -255,3 +238,11 @@ def test_id_that_is_listed_twice_is_not_taken_for_one_that_only_begins_so(tmp_pa
     assert mistakes(tmp_path, VALID.replace("toy.First-v0", "my env") + more) == [
         "32: the environment 'my env' is listed twice"
     ]
+
+
+def test_what_only_holds_or_does_not_needs_no_bounds(tmp_path: Path) -> None:
+    (tmp_path / "game.py").touch()
+    log = 'from = "log"\npattern = "score (?P<value>[0-9]+)"\nmax_jump = 100\n'
+    widget = 'from = "accessibility"\nrole = "text"\npattern = "{}"\n'
+    assert checked(tmp_path, changed(log, widget.format("^Ada$"))).warnings == []
+    assert len(checked(tmp_path, changed(log, widget.format("(?P<value>.*)"))).warnings) == 1
