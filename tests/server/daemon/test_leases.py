@@ -83,16 +83,6 @@ async def test_seat_of_an_agent_that_is_away_ends_with_its_lease(tmp_path: Path)
         assert not served.service.hub.occupied
 
 
-async def test_lease_lasts_for_as_long_as_it_is_renewed(tmp_path: Path) -> None:
-    async with serving(tmp_path) as served:
-        lease = give(served, 0.6)
-        for _ in range(6):
-            await asyncio.sleep(0.2)
-            served.leases.renew(lease)
-        assert served.leases.lease is lease
-        await eventually(lambda: served.leases.lease is None)
-
-
 async def test_renewal_that_came_while_the_daemon_stood_still_counts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -44,11 +44,6 @@ def test_next_episode_begins_to_count_anew() -> None:
     assert rate.rate(11.6) == pytest.approx(60.0)
 
 
-def test_clock_that_is_set_back_is_followed() -> None:
-    rate = noted((0, 1000.0), (60, 1001.0), (61, 10.0), (91, 10.5))
-    assert rate.rate(10.5) == pytest.approx(60.0)
-
-
 def test_clock_that_stands_still_costs_no_memory() -> None:
     rate = noted(*((count, 10.0) for count in range(MAX_RATE_FRAMES * 2)))
     assert rate.rate(10.0) is None
@@ -87,11 +82,6 @@ def test_running_episode_is_shown_with_its_reward_and_how_long_it_has_run() -> N
     assert status["episode_seconds"] == 1.5
     assert status["picture"] == [0, 0, 160, 210]
     assert Statistics().episode_status(episode, "running", now=99.0)["episode_seconds"] == 0.0
-
-
-def test_episode_that_resets_has_run_for_no_time() -> None:
-    episode = Episode(3, Environment("toy"), 7, 50.0)
-    assert Statistics().episode_status(episode, "resetting", now=101.5)["episode_seconds"] == 0.0
 
 
 def test_last_episodes_are_shown_and_only_so_many() -> None:
