@@ -99,6 +99,11 @@ class Chromium:
             raise
         return browser
 
+    async def resize(self, width: int = 1280, height: int = 800) -> None:
+        """Make the page so large, in CSS pixels."""
+        metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        await self.call("Emulation.setDeviceMetricsOverride", **metrics)
+
     async def open(self, url: str) -> None:
         """Go to ``url``; returns once the page and its scripts are loaded."""
         await self.call("Page.navigate", url=url)
@@ -199,9 +204,7 @@ class Chromium:
             await self.call(f"{domain}.enable")
         scheme = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
         await self.call("Emulation.setEmulatedMedia", features=scheme)
-        await self.call(
-            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False
-        )
+        await self.resize(width, height)
 
     async def _read(self) -> None:
         async for text in self._connection:

@@ -32,10 +32,6 @@ def test_the_documents_example_is_read_and_its_table_has_every_key() -> None:
     assert [key.strip("`") for key in keys] == [field.key for field in fields_of(Option)]
 
 
-def test_an_environment_has_none_of_its_own_accord() -> None:
-    assert EnvTable(id="a").options == {}
-
-
 def test_thousands_of_environments_share_equal_options() -> None:
     first, second = (EnvTable.model_validate({**MAZE, "id": name}) for name in ("a", "b"))
     assert first.options is second.options

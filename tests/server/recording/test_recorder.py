@@ -216,12 +216,6 @@ async def test_a_screen_that_dies_ends_the_recording_with_the_reason(tmp_path: P
     assert len(list(open_recording(tmp_path / "a.plrec")[1])) >= 1
 
 
-async def test_a_screen_of_another_size_is_refused(desktop: Desktop, tmp_path: Path) -> None:
-    with pytest.raises(StartError, match="the screen is 320x200, and should be 640x200"):
-        await Recorder.start(tmp_path / "a.plrec", header(width=640), environment(desktop))
-    assert names(tmp_path) == []
-
-
 async def test_a_screen_that_is_not_there_is_refused(tmp_path: Path) -> None:
     with pytest.raises(StartError, match="VNC server"):
         await Recorder.start(tmp_path / "a.plrec", header(), {"DISPLAY": ":65000", "XAUTHORITY": "/nonexistent"})
@@ -259,3 +253,9 @@ def test_of_a_recorder_that_is_killed_all_is_kept_up_to_the_last_flush(tmp_path:
     replay = Replay(path)
     assert len(list(replay.moments())) == 100
     assert replay.ended is None
+
+
+async def test_a_screen_of_another_size_is_refused(desktop: Desktop, tmp_path: Path) -> None:
+    with pytest.raises(StartError, match="the screen is 320x200, and should be 640x200"):
+        await Recorder.start(tmp_path / "a.plrec", header(width=640), environment(desktop))
+    assert names(tmp_path) == []
