@@ -63,17 +63,6 @@ async def test_order_pays_for_each_field_that_is_as_the_letter_says_when_it_is_s
             await game.running()
 
 
-async def test_letter_follows_from_the_seed() -> None:
-    async with playing("YadOrder") as game:
-        letters: list[str] = []
-        for seed in (1, 2, 1):
-            leaving = [m["headers"]["episode_id"] for m in game.agent.heard if "episode_id" in m["headers"]][-1]
-            await game.agent.hear_reply(await game.agent.reset(game.env_id, leaving=leaving, seed=seed))
-            await game.running()
-            letters.append((await game.agent.hear_method("v0.env.text"))["body"]["text"])
-        assert letters[0] == letters[2] != letters[1]
-
-
 async def test_each_tag_pays_once_it_is_right_and_costs_that_again_when_it_is_not() -> None:
     async with playing("EasyTag") as game:
         await eventually(lambda: game.reading("album") is not None)

@@ -60,17 +60,6 @@ def test_each_mode_and_difficulty_plays_as_a_fresh_one_beside_the_others(rom: st
     assert plays[0] != plays[1]
 
 
-def test_sticky_actions_depend_on_the_seed() -> None:
-    game, kept = Atari("breakout", 4, 0.25), Emulators()
-    assert playing(kept.begin(game, 1), 3) != playing(kept.begin(game, 2), 3)
-
-
-def test_a_seed_beyond_32_bits_is_taken() -> None:
-    game, kept = Atari("pong", 4, 0.25), Emulators()
-    seed = 2**62 + 12345
-    assert playing(kept.begin(game, seed), 3) == playing(fresh(game, seed), 3)
-
-
 def test_the_least_recently_used_game_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(emulators, "KEPT_GAMES", 1)
     kept = Emulators()

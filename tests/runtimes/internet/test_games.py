@@ -114,29 +114,6 @@ async def test_whole_game_of_2048_pays_what_its_merges_add_up_to(
     assert last["info"]["reason"] == "the game is over"
 
 
-async def test_move_that_moves_nothing_adds_no_tile(remote: PageRemote, viewer: RfbClient) -> None:
-    board = Board(5)
-    moved = board.move("left")
-    while board.move("left"):
-        pass
-    assert moved
-    stuck = board.score
-    while board.score == stuck:
-        board.move("down")
-    await remote.begin("internet.2048-v0", 5)
-    for _ in range(20):
-        viewer.press(KEYS["left"])
-    for _ in range(20):
-        viewer.press(KEYS["down"])
-    model = Board(5)
-    for way in ["left"] * 20 + ["down"] * 20:
-        model.move(way)
-    total = 0.0
-    while total < model.score:
-        total += (await remote.agent.hear_method("v0.env.reward"))["body"]["reward"]
-    assert total == model.score
-
-
 # ── Minesweeper ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 SIDE: Final = 9
@@ -256,24 +233,6 @@ def seed_for(target: float | None) -> tuple[int, int]:
         if all(meteors(seed, target, late) == (score, steps) for late in range(LATE)):
             return seed, score
     raise AssertionError("no such seed")
-
-
-@pytest.mark.nightly
-async def test_meteors_left_alone_pays_for_the_crystals_that_fall_on_the_ship(remote: PageRemote) -> None:
-    seed, score = seed_for(None)
-    await remote.begin("internet.Meteors-v0", seed)
-    total, last = await remote.earned()
-    assert (total, last["terminated"]) == (score, True)
-
-
-@pytest.mark.nightly
-async def test_held_arrow_flies_to_the_edge_of_the_sky(remote: PageRemote, viewer: RfbClient) -> None:
-    seed, score = seed_for(0.0)
-    await remote.begin("internet.Meteors-v0", seed)
-    viewer.key(KEYS["left"], True)
-    total, _ = await remote.earned()
-    viewer.key(KEYS["left"], False)
-    assert total == score
 
 
 async def test_ship_makes_for_the_pointer_while_its_button_is_held(remote: PageRemote, viewer: RfbClient) -> None:

@@ -10,7 +10,6 @@ from realtime.finding import (
     coloured,
     middle,
     reflected,
-    runs,
 )
 from support.solved import blank, fill
 
@@ -34,10 +33,6 @@ def test_boxes_are_told_apart_in_both_directions() -> None:
     assert sorted(boxes(mask)) == wanted
     assert boxes(np.zeros((5, 5), bool)) == []
     assert centre((2, 2, 6, 6)) == (3.5, 3.5)
-
-
-def test_runs_reach_to_both_ends() -> None:
-    assert runs(np.array([True, True, False, True])) == [(0, 2), (3, 4)]
 
 
 def test_speed_is_known_of_what_was_seen_twice() -> None:
