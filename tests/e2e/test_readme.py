@@ -74,33 +74,6 @@ async def test_make_run_says_how_to_connect_and_ctrl_c_leaves_nothing() -> None:
     leftovers.assert_none()
 
 
-def test_readmes_first_agent_moves_its_paddle() -> None:
-    (sample,) = (block.split("```")[0] for block in README.split("```python\n")[1:] if "while True:" in block)
-    assert "remotes=4" in sample
-    assert "while True:" in sample
-    paddle = (92, 186, 92)
-    with on_machine() as remote:
-        url = remote.address
-        script = sample.replace("remotes=4", f"remotes={url!r}").replace(
-            "while True:", "while not moved(observation_n):"
-        )
-        tops: list[int] = []
-
-        def moved(observation_n: list[Any]) -> bool:
-            """Whether the paddle, which starts in the middle, is at the top; it takes a second."""
-            if observation_n[0] is not None:
-                picture = observation_n[0]["vision"][34:194, 140:144]
-                rows = (picture == paddle).all(axis=(1, 2)).nonzero()[0]
-                tops.extend(rows[:1].tolist())
-            assert time.monotonic() < deadline, tops[-5:]
-            return tops[-1:] == [0]
-
-        deadline = time.monotonic() + 60
-        scope: dict[str, Any] = {"moved": moved}
-        exec(script, scope)  # noqa: S102 - ours
-        scope["env"].close()
-
-
 def test_readmes_script_resets_to_another_game_and_prints_what_it_hears() -> None:
     with on_machine() as remote:
         assert heard_by_the_script(remote)

@@ -309,20 +309,6 @@ def test_reason_of_the_end_is_told() -> None:
         assert outputs[1].seconds == 1.0
 
 
-def test_reward_tells_of_the_frames_so_far() -> None:
-    machine = running()
-    machine.report(reports.Frame(1, 60, 2, at=9.5), 10.0)
-    (sent,) = machine.report(reports.Reward(1, 1.0), 10.0)
-    assert isinstance(sent, Send)
-    assert isinstance(sent.message, messages.Reward)
-    assert sent.message.frame_at == 9.5
-    assert sent.message.info == {
-        "rewarder.frames": 60,
-        "rewarder.late_frames": 2,
-        "rewarder.lag.observation.timestamp": 9.5,
-    }
-
-
 def test_next_episode_begins_with_no_frames_no_picture_and_the_same_fps() -> None:
     machine = begun()
     machine.report(reports.Ready(1, 30.0, picture=(0, 0, 160, 210)), 0.0)

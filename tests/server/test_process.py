@@ -22,7 +22,6 @@ from pluriverse_server.process import (
     StartError,
     TooMuchOutput,
     executable,
-    holder,
     listeners,
     require_free,
     run,
@@ -209,14 +208,6 @@ async def test_stop_may_come_again_and_after_the_end() -> None:
         assert process.returncode == 0
 
 
-async def test_stopped_process_is_frozen_no_longer() -> None:
-    async with child(FAMILY) as process:
-        os.kill(process.pid, signal.SIGSTOP)
-        await eventually(lambda: psutil.Process(process.pid).status() == psutil.STATUS_STOPPED)
-        await process.stop(0.05)
-        assert process.describe_end() == "killed by SIGKILL"
-
-
 @pytest.mark.parametrize("how", ["stop", "kill", "outside"])
 async def test_what_it_started_goes_with_it(how: str) -> None:
     async with child(FAMILY) as process:
@@ -393,13 +384,6 @@ def test_what_is_small_goes_to_a_client_at_once() -> None:
             assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
 
 
-def test_taken_address_of_ipv6_is_named_in_brackets() -> None:
-    port = free_port()
-    named = rf"the VNC port \[::1\]:{port} is taken by .*; choose another with --vnc-port"
-    with socket.create_server(("::1", port), family=socket.AF_INET6), pytest.raises(StartError, match=named):
-        require_free("VNC", "::1", port, "--vnc-port")
-
-
 def test_descriptor_limit_is_raised_as_far_as_may_be() -> None:
     script = (
         "import resource; from pluriverse_server.process import raise_descriptor_limit;"
@@ -407,10 +391,6 @@ def test_descriptor_limit_is_raised_as_far_as_may_be() -> None:
         "print(*resource.getrlimit(resource.RLIMIT_NOFILE))"
     )
     assert subprocess.run([sys.executable, "-c", script], capture_output=True, check=True).stdout == b"2000 2000\n"
-
-
-def test_nobody_in_particular_holds_a_free_port() -> None:
-    assert holder(free_port()) == "another program"
 
 
 # ── to its end ──────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -24,16 +24,12 @@ class Random:
 # ── Racer ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 CARS: Final = 20
-FINISH: Final = 10
 
 
 def racer_lanes(seed: int) -> list[int]:
     """The lane of each car on the road, the first first; one's own is 1 at the start."""
     random = Random(seed)
     return [random.below(3) for _ in range(CARS)]
-
-
-# ── Shooter ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 # ── Puzzle ──────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -87,15 +87,6 @@ def test_variables_follow_the_game(engine: Engine) -> None:
     assert engine.observation()[2] < ammo
 
 
-def test_free_play_begins_on_its_own_map(engine: Engine, display: Xvfb) -> None:
-    seen: set[bytes] = set()
-    for env in ("doom.FreePlay-v0", "doom.FreePlayMap02-v0", "doom.FreePlayE1M1-v0", "doom.FreePlayE2M1-v0"):
-        engine.begin(entry_of(env), 1)
-        engine.step(WAIT)
-        seen.add(picture(display).tobytes())
-    assert len(seen) == 4
-
-
 def test_crash_of_the_engine_is_told(engine: Engine) -> None:
     engine.begin(entry_of("doom.Basic-v0"), 1)
     os.kill(engine_process().pid, signal.SIGKILL)

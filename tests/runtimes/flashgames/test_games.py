@@ -6,8 +6,6 @@ import hashlib
 import shutil
 import subprocess
 from collections.abc import AsyncGenerator, Iterator
-from copy import deepcopy
-from itertools import product
 from pathlib import Path
 from typing import Final
 
@@ -123,9 +121,6 @@ async def test_race_pays_a_point_for_each_car_until_the_crash(remote: PageRemote
     assert changes == 3
 
 
-# ── Shooter ─────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
 # ── Puzzle: read by the wrapper ─────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -138,21 +133,6 @@ async def test_solved_puzzle_pays_for_every_lamp_that_was_lit(remote: PageRemote
         click(viewer, *lamp_place(*lamp))
     total, last = await remote.earned()
     assert (total, last["terminated"]) == (lit, True)
-
-
-async def test_wrong_click_costs_what_it_lights(remote: PageRemote, viewer: RfbClient) -> None:
-    await remote.begin("flashgames.Puzzle-v0", 4)
-    lamps = Lamps(4)
-    wrong = next(lamp for lamp in product(range(5), range(5)) if change(lamps, lamp) < 0)
-    click(viewer, *lamp_place(*wrong))
-    assert (await remote.next_reward())["reward"] == change(lamps, wrong)
-
-
-def change(lamps: Lamps, lamp: tuple[int, int]) -> int:
-    """How many lamps more are dark after a click."""
-    clicked = deepcopy(lamps)
-    clicked.click(*lamp)
-    return clicked.dark - lamps.dark
 
 
 # ── movies of one's own ─────────────────────────────────────────────────────────────────────────────────────────────

@@ -157,15 +157,6 @@ def test_a_key_stays_down_until_it_is_released_and_a_tap_counts_for_one_frame(st
     assert pushes(tap(LEFT), [], []) == [False, True, True]
 
 
-def test_keys_on_the_screen_move_nothing(stepper: Stepper) -> None:
-    first = played(stepper, "PongSync-v3", 1, 20)
-    stepper.begin("PongSync-v3", 1)
-    stepper.keyboard.tap(C, C, C)
-    stepper.keyboard.down(UP)
-    assert played(stepper, "PongSync-v3", 1, 20) == first
-    stepper.keyboard.up(UP)
-
-
 def test_a_turn_based_game_takes_a_step_for_each_of_its_keys_and_none_for_a_frame(stepper: Stepper) -> None:
     first = stepper.begin("MiniGrid-Empty-5x5-v0")
     still, pixels = stepper.step(frames=100)
@@ -191,12 +182,6 @@ def test_the_time_limit_counts_the_programs_time(stepper: Stepper) -> None:
     )
     done = stepper.daemon.expect(Done)
     assert (done.episode, done.terminated, done.truncated, done.reason) == (stepper.number, False, True, "time limit")
-
-
-def test_a_games_own_limit_truncates(stepper: Stepper) -> None:
-    stepper.begin("MountainCar-v0", fps=60.0)
-    answer, _ = stepper.step(frames=3600)
-    assert (answer.reward, answer.truncated, answer.info["reason"]) == (-200.0, True, "time limit")
 
 
 def test_a_step_after_the_end_is_refused_and_the_next_episode_is_fine(stepper: Stepper) -> None:
@@ -259,16 +244,6 @@ def test_lives_are_told_with_each_frame_and_the_daemon_hears_of_changes(stepper:
     while (report := stepper.daemon.expect(Reward)).info == {}:
         pass
     assert report.info == {"lives": 4}
-
-
-def test_two_steps_at_once_are_played_one_after_the_other(stepper: Stepper) -> None:
-    stepper.begin("SeaquestDeterministic-v3", 2)
-    expected = [stepper.step(frames=frames)[1] for frames in (3, 5)]
-    stepper.begin("SeaquestDeterministic-v3", 2)
-    for n, frames in ((1, 3), (2, 5)):
-        stepper.agent.step(n, frames)
-    for n, picture in zip((1, 2), expected, strict=True):
-        assert np.array_equal(stepper.agent.hear_step(n)[1], picture)
 
 
 def test_an_agent_that_leaves_in_the_middle_of_a_step_leaves_a_good_program(stepper: Stepper, doorway: Doorway) -> None:

@@ -226,18 +226,6 @@ async def test_rewards_are_worked_out_from_what_the_score_was_in_each_episode(
     assert browser.errors == []
 
 
-async def test_rewards_before_any_episode_are_told_what_they_wait_for(served: Served, browser: Chromium) -> None:
-    await browser.open(served.address)
-    await browser.wait_until(READY)
-    await press(browser, "a", "ArrowDown", "a")
-    said = "document.getElementById('entry-error').innerText"
-    await browser.wait_until(f"{said} === 'Label the episodes first.'")
-    await press(browser, "ArrowUp", "ArrowUp", "a", "ArrowDown", "ArrowDown", "a")
-    await eventually(lambda: served.saved.get("rewards"))
-    assert await browser.evaluate(said) == ""
-    assert browser.errors == []
-
-
 async def test_reward_counts_from_what_each_episode_begins_with_where_nothing_is_there_to_be_read(
     tmp_path: Path, browser: Chromium
 ) -> None:

@@ -69,14 +69,6 @@ def test_a_wrong_label_is_found() -> None:
     assert (doubt.crop, doubt.label, doubt.text) == (16, "3777", "3717")
 
 
-def test_a_half_drawn_crop_is_found() -> None:
-    half = draw("66", STYLE)
-    half[14:] = 0
-    shown = crops(STYLE, ("16", "61", "66"))
-    (doubt,) = learn([*shown, *shown, (half, "66")], "16").doubts
-    assert (doubt.crop, doubt.label) == (6, "66")
-
-
 def test_crops_without_any_glyphs_say_what_was_looked_for() -> None:
     blank = [(draw("", STYLE), "0123456789")]
     with pytest.raises(AuthoringError, match=r"at best 0 of 1 .* none of them shows 0, 1, .*, 9; see that labels"):
@@ -94,12 +86,6 @@ def test_what_lies_behind_is_no_glyph_however_well_it_is_cut() -> None:
     style = Style("DejaVuSans", width=MAX_CELL + 50)
     line = Line(learn(crops(style, tuple("0123456789"))).glyphs)
     assert line.read(draw("7", style)).text == "7"
-
-
-def test_glyphs_that_are_too_large_are_told() -> None:
-    style = Style("DejaVuSans", 500, width=MAX_CELL * 2, height=MAX_CELL * 2)
-    with pytest.raises(AuthoringError, match=r"no glyphs can be made .* expected up to 256x256; see that labels"):
-        learn(crops(style, ("0", "8")), "")
 
 
 def test_no_crops_and_too_many_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

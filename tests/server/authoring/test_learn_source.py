@@ -139,16 +139,6 @@ def test_each_value_is_shown_as_it_was_then(toy: Path) -> None:
     assert crops(path) == [(0.0, "0", True), (1.0, "12", True), (2.0, "345", True), (3.0, "6789", True)]
 
 
-def test_what_came_after_a_cut_recordings_end_is_not_taken_for_its_last_picture(toy: Path) -> None:
-    file = RecordingFile(toy / "cut.plrec", Replay(record(toy, "1.plrec", ["0"])).header)
-    for at, text in enumerate(NUMBERS[:2]):
-        box = (0, 0, STYLE.width, STYLE.height)
-        file.write(Update(float(at), raw_update([(box, draw(text, STYLE, at).tobytes())])))
-    file.flush()
-    file.abandon()
-    assert crops(file.partial) == [(0.0, "0", True), (1.0, "12", True)]
-
-
 def test_a_damaged_recording_is_named(toy: Path) -> None:
     path = record(toy, "1.plrec", NUMBERS)
     data = bytearray(path.read_bytes())

@@ -303,19 +303,6 @@ def test_a_recording_whose_writer_was_killed_is_scored_as_far_as_it_goes(tmp_pat
     assert path.with_name("a.report.json").exists()
 
 
-def test_recordings_of_one_name_in_two_folders_are_both_told_of(tmp_path: Path) -> None:
-    wrong = LABELS.model_copy(update={"rewards": LABELS.rewards[:2]})
-    first = make(tmp_path, RECORDS, wrong)
-    second = tmp_path / "others" / "a.plrec"
-    second.parent.mkdir()
-    second.write_bytes(first.read_bytes())
-    write_table(labels_path(second), LABELS)
-    status, text = told(tmp_path, [first, second])
-    assert status == 1
-    assert f"{first}: 1 disagreements; see {tmp_path}/recordings/a.disagreements" in text
-    assert all(f" {path} " in text for path in (first, second))
-
-
 def test_a_report_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     path = make(tmp_path, RECORDS)
     path.with_name("a.report.json").mkdir()
@@ -374,13 +361,6 @@ def test_reward_by_the_second_is_compared_by_its_sum_with_what_its_source_was_la
     status, text = told(tmp_path)
     assert status == 1
     assert "nothing compared of its reward by the second of points, whose values have to be" in text
-
-
-def test_another_version_of_the_runtime_is_warned_of(tmp_path: Path) -> None:
-    path = make(tmp_path, RECORDS, header=replace(HEADER, version="0.9.0"))
-    status, text = told(tmp_path)
-    assert status == 0
-    assert f"{path}: warning: recorded with version 0.9.0 of the runtime" in text
 
 
 def test_what_a_page_reported_is_compared_with_the_labels(tmp_path: Path) -> None:

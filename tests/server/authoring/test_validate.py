@@ -73,34 +73,17 @@ def test_what_is_right_has_no_mistakes_and_no_warnings(tmp_path: Path) -> None:
     [
         ('title = "A toy"', 'titel = "A toy"', '4: runtime.titel: unknown key; did you mean "title"?'),
         ('title = "A toy"\n', "", "1: runtime.title: missing; add a line with title = … here"),
-        (
-            'title = "A toy"',
-            "title = 7",
-            '4: runtime.title: input should be a valid string, got 7; write it in quotes: "…"',
-        ),
-        ('by = "restart"', 'by = "restrat"', 'did you mean "restart"?'),
         ('title = "A toy"', 'games = "games"', "4: runtime.games: unknown key here; it belongs to the top of the file"),
         (
             'by = "restart"',
             'by = "restart"\nready = "x"',
             "11: reset.ready: unknown key here; it belongs into [program] or",
         ),
-        ("max_jump = 100", "max_jmp = 100", '18: sources.score.max_jmp: unknown key; did you mean "max_jump"?'),
-        ("max_jump = 100", "glyphs = 'a.png'", "18: sources.score.glyphs: unknown key; known here: min, max, max_jump"),
         ('read = "bar"', 'read = "baar"', 'did you mean read = "bar"?'),
-        ('from = "log"', 'from = "logs"', 'did you mean from = "log"?'),
-        (
-            "region = [0, 0, 60, 10]",
-            "region = [0, 0, 60]",
-            "22: sources.lives.region: expected [x, y, width, height] in pixels",
-        ),
         ("click = [10, 20]", "clik = [10, 20]", '13: reset.steps[1].clik: unknown key; did you mean "click"?'),
         ('until = "lives == 3"', 'until = "lives = 3"', "12: reset.steps[0].until: expected a condition such as"),
         ('"lives == 0"', '"live == 0"', "27: episode.done: names the source 'live', and there is none"),
-        ('keys = ["space"]', 'keys = ["spaces"]', "12: reset.steps[0].keys[0]: no key is called so"),
         ("[0-9]+)", "[0-9+)", "17: sources.score.pattern: expected a regular expression"),
-        ("[sources.score]", "[sources.Score]", "15: sources.Score"),
-        ("[[rewards]]\n", "[rewards]\n", "24: rewards: input should be a valid list"),
     ],
 )
 def test_what_a_model_refuses_has_its_line_and_a_remedy(tmp_path: Path, before: str, after: str, expected: str) -> None:
@@ -118,29 +101,16 @@ def test_what_a_model_refuses_has_its_line_and_a_remedy(tmp_path: Path, before: 
         ),
         ("click = [10, 20]", "click = [320, 20]", "13: reset.steps[1].click: not on the screen"),
         ('"python"', '"no-such-game"', "8: program.command: there is no program on PATH: no-such-game; PATH is "),
-        ('"python"', '"./game"', "8: program.command: there is no program"),
-        ("level = 3\n", "", "8: program.command: environment 'toy.First-v0' lacks the key 'env.level'"),
         (
             'by = "restart"',
             'by = "keys"\nstart = [{ restore = "a.sav", to = "a.sav" }]',
             "11: reset.start[0].restore: there is no file",
-        ),
-        (
-            'by = "restart"',
-            'by = "keys"\nstart = [{ restore = "game.py", to = "../a" }]',
-            "11: reset.start[0].to: expected a place below HOME",
         ),
         ('"{env.level}"]', '"{env.level}"]\nhome = "fresh"', "9: program.home: there is no folder"),
         (
             'read = "bar"\nregion = [0, 0, 60, 10]\ncolour = "#ff0000"',
             'read = "number"\nregion = [0, 0, 9, 9]\nglyphs = "digits.png"',
             "23: sources.lives.glyphs: there is no file",
-        ),
-        ('colour = "#ff0000"', "", "19: sources.lives: expected colour, of the full part, or empty"),
-        (
-            'default_env = "toy.First-v0"',
-            'default_env = "toy.Last-v0"',
-            "5: runtime.default_env: 'toy.Last-v0' is not among",
         ),
         (
             'id = "toy.First-v0"\n',

@@ -135,11 +135,6 @@ async def test_restart_ends_the_episode_and_begins_another_in_a_new_program(serv
     assert not served.service.gave_up.done()
 
 
-async def test_drain_is_passed_on(served: Served) -> None:
-    assert await ask(served, "POST", "/drain", OPERATOR) == (202, {"phase": "draining"})
-    assert served.draining == 1
-
-
 async def test_metrics_are_an_operators_where_there_are_tokens(served: Served) -> None:
     async with aiohttp.ClientSession(f"http://127.0.0.1:{served.port}") as session:
         for secret, status in ((None, 401), (AGENT, 403), (OPERATOR, 200), (PASSWORD, 200)):

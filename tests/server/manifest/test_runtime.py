@@ -171,15 +171,6 @@ def test_missing_file_is_told_to_be_missing(tmp_path: Path) -> None:
         load(tmp_path / "nowhere")
 
 
-def test_file_in_place_of_the_folder_or_folder_in_place_of_the_file_cannot_be_read(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    with pytest.raises(ManifestError, match="can't be read: Not a directory"):
-        load(tmp_path / "file")
-    (tmp_path / FILE_NAME).mkdir()
-    with pytest.raises(ManifestError, match="can't be read: Is a directory"):
-        load(tmp_path)
-
-
 def test_file_beyond_the_limit_is_not_read(tmp_path: Path) -> None:
     with (tmp_path / FILE_NAME).open("w") as file:
         os.truncate(file.fileno(), MAX_MANIFEST_BYTES + 1)
@@ -344,14 +335,6 @@ def test_mistakes_of_all_games_are_told_each_with_its_file(tmp_path: Path) -> No
     assert len(told) == len(expected)
     for line, start in zip(told, expected, strict=True):
         assert line.startswith(start)
-
-
-def test_games_folder_without_a_game_is_a_mistake(tmp_path: Path) -> None:
-    write_games(tmp_path)
-    with pytest.raises(ManifestError, match=r"games: 0 files \*\.toml; expected 1 to 256"):
-        load(tmp_path)
-    with pytest.raises(ManifestError, match="0 files"):
-        load(write(tmp_path, GAMES.replace('"games"', '"nowhere"', 1)))
 
 
 @pytest.mark.parametrize(

@@ -77,21 +77,6 @@ async def test_end_of_an_episode_is_told_in_the_order_that_agents_rely_on(tmp_pa
         assert last["body"]["info"]["reason"] == "lost a life"
 
 
-async def test_explicit_reset_ends_the_running_episode_as_truncated(tmp_path: Path) -> None:
-    async with serving(tmp_path) as served, served.agent() as agent:
-        await served.running()
-        await agent.hear_method("v0.env.describe", env_state="running")
-        await agent.reset("toy.First-v0", leaving="1")
-        assert await hear_told(agent, 3) == [
-            ("reward", 0.0, True, "1"),
-            ("describe", "resetting", "2"),
-            ("v0.reply.env.reset", "2"),
-        ]
-        last = next(message for message in agent.heard if message["body"].get("done"))
-        assert (last["body"]["terminated"], last["body"]["truncated"]) == (False, True)
-        assert last["body"]["info"]["reason"] == "reset"
-
-
 async def test_reset_passes_environment_seed_and_fps_to_the_program(tmp_path: Path) -> None:
     async with serving(tmp_path) as served, served.agent() as agent:
         process = await served.running()

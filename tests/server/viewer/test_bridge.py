@@ -9,7 +9,6 @@ import aiohttp
 import pytest
 import pytest_asyncio
 from aiohttp import WSMsgType
-from pluriverse_server.viewer import bridge
 from support.desktop import Desktop
 from support.viewer_remote import EYE, Remote
 
@@ -154,31 +153,3 @@ async def test_browser_that_does_not_read_stops_the_vnc_server_and_loses_nothing
             assert message.data == (block + block)[start : start + len(message.data)]
             received += len(message.data)
     assert received == MORE_THAN_BUFFERS
-
-
-async def test_vnc_server_that_does_not_read_stops_the_browser(remote: Remote, session: aiohttp.ClientSession) -> None:
-    go_on = asyncio.Event()
-    received: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-
-    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await go_on.wait()
-        count = 0
-        while data := await reader.read(2**20):
-            count += len(data)
-        received.set_result(count)
-        writer.close()
-
-    async def send(websocket: WebSocket) -> None:
-        for _ in range(MORE_THAN_BUFFERS // bridge.MAX_MESSAGE_BYTES + 1):
-            await websocket.send_bytes(bytes(bridge.MAX_MESSAGE_BYTES - 1))
-        await websocket.close()
-
-    async with (
-        await asyncio.start_unix_server(serve, remote.vnc_socket),
-        session.ws_connect(remote.url("vnc?password=sesame&control=1")) as websocket,
-    ):
-        sending = asyncio.create_task(send(websocket))
-        assert not (await asyncio.wait([sending], timeout=1.0))[0]
-        go_on.set()
-        await sending
-        assert await asyncio.wait_for(received, 60) > MORE_THAN_BUFFERS - bridge.MAX_MESSAGE_BYTES
