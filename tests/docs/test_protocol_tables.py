@@ -14,20 +14,9 @@ from protocol_tables import fill, sections
 DOCUMENT = Path(__file__).parents[2] / "docs" / "protocol.md"
 
 
-def markers() -> str:
-    return "\n".join(f"<!-- begin {name} -->\n<!-- end {name} -->" for name in sections())
-
-
 def test_the_documents_generated_parts_are_up_to_date() -> None:
     document = DOCUMENT.read_text(encoding="utf-8")
     assert fill(document) == document, "docs/protocol.md is out of date; run: make docs"
-
-
-@pytest.mark.parametrize("name", sections())
-@pytest.mark.parametrize("marker", ["<!-- begin {} -->", "<!-- end {} -->"])
-def test_a_missing_marker_is_told(name: str, marker: str) -> None:
-    with pytest.raises(ValueError, match=f"begin {name} "):
-        fill(markers().replace(marker.format(name), ""))
 
 
 @pytest.mark.parametrize(

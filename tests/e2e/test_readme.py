@@ -145,7 +145,7 @@ async def test_runtime_of_the_documentation_runs_as_it_stands(tmp_path: Path) ->
 def samples() -> list[Any]:
     """Every agent that the documents show, by document and place."""
     return [
-        pytest.param(sample, id=f"{document}-{number}")
+        pytest.param(sample, id=f"{document}-{number}", marks=[] if document == "README.md" else pytest.mark.slow)
         for document in ("README.md", "docs/agents.md", "docs/interfaces.md", "docs/time.md")
         for number, sample in enumerate(re.findall(r"(?s)```python\n(.*?)```", (ROOT / document).read_text()))
         if "pluriverse" in sample and SERVED not in sample
@@ -163,6 +163,7 @@ def test_sample_agents_play(source: str, tmp_path: Path) -> None:
     leftovers.assert_none()
 
 
+@pytest.mark.slow
 def test_readmes_client_of_openenv_plays_what_the_readme_serves() -> None:
     (sample,) = (block.split("```")[0] for block in README.split("```python\n")[1:] if SERVED in block)
     (command,) = re.findall(r"`pluriverse (openenv [^`]*)`", README)
@@ -190,6 +191,7 @@ async def test_readmes_configuration_lets_a_model_play() -> None:
     leftovers.assert_none(60)
 
 
+@pytest.mark.slow
 def test_make_run_with_an_agent_prints_what_it_measures_and_ctrl_c_ends_both() -> None:
     leftovers = Leftovers()
     command = ["make", "run", "AGENT=random", f"VNC_PORT={free_port()}", f"REWARDER_PORT={free_port()}"]

@@ -35,9 +35,3 @@ def test_an_anchor_with_one_byte_changed_is_none(index: int, change: int) -> Non
     row, column = divmod(index, 6)
     rows[row][column] ^= change
     assert decode(bytes(rows[0]), bytes(rows[1])) is None
-
-
-@given(st.integers(0, 17))
-def test_a_block_cut_off_at_the_right_is_none(length: int) -> None:
-    row0, row1 = encode(Metadata(1, 2))
-    assert decode(row0[:length], row1) is None

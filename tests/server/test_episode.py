@@ -18,7 +18,6 @@ from pluriverse_server.episode import (
     Finished,
     Output,
     Send,
-    add_finite,
 )
 
 FIRST = Environment("toy.First-v0", fps=50.0)
@@ -318,13 +317,6 @@ def test_next_episode_begins_with_no_frames_no_picture_and_the_same_fps() -> Non
     assert episode is not None
     assert (episode.frames, episode.late_frames, episode.frame_at, episode.picture) == (0, 0, None, None)
     assert episode.fps == 30.0
-
-
-def test_rewards_beyond_all_numbers_stay_numbers() -> None:
-    largest = math.nextafter(math.inf, 0)
-    assert add_finite(largest, largest) == largest
-    assert add_finite(-largest, -largest) == -largest
-    assert add_finite(1.5, 2.0) == 3.5
 
 
 def test_reward_that_would_add_up_to_infinity_is_refused() -> None:

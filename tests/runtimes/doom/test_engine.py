@@ -78,15 +78,6 @@ def test_player_who_dies_has_terminated_and_pays_for_it(engine: Engine) -> None:
     assert engine.observation()[0] <= 0
 
 
-def test_variables_follow_the_game(engine: Engine) -> None:
-    engine.begin(entry_of("doom.DefendTheCenter-v0"), 1)
-    health, armor, ammo, kills = engine.observation()
-    assert (health, armor, ammo, kills) == (100, 0, 26, 0)
-    for _ in range(30):
-        engine.step(frozenset({CONTROL}))
-    assert engine.observation()[2] < ammo
-
-
 def test_crash_of_the_engine_is_told(engine: Engine) -> None:
     engine.begin(entry_of("doom.Basic-v0"), 1)
     os.kill(engine_process().pid, signal.SIGKILL)

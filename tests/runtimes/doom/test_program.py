@@ -83,15 +83,6 @@ def test_variables_are_told_at_the_beginning_and_when_they_change(player: Player
     player.keyboard.up(CONTROL)
 
 
-def test_escape_opens_no_menu(player: Player) -> None:
-    player.reset("doom.Basic-v0")
-    before = player.daemon.expect(Frame).frames
-    player.keyboard.tap(ESCAPE, ESCAPE, 0xFFC7, ord("y"))
-    rewards = [player.daemon.expect(Reward).reward for _ in range(10)]
-    assert rewards == [-1.0] * 10
-    assert player.daemon.expect(Frame).frames > before + 5
-
-
 def test_probe_is_painted_with_the_time_at_which_it_came(player: Player) -> None:
     player.keyboard.map(PROBE)
     player.reset("doom.Basic-v0")

@@ -124,15 +124,6 @@ def test_choices_are_named_for_people(id_: str, names: list[str]) -> None:
     assert [choice.name for choice in spaces_of(GAMES[id_]).discrete] == names
 
 
-def test_actions_have_names_exactly_where_they_are_numbers() -> None:
-    for id_ in tables.REAL_TIME:
-        held = controls_of(id_)
-        assert isinstance(held, Held)
-        with made(GymnasiumGame(id_)) as environment:
-            assert len(held.names) == (number_of(action_space(environment)) or 0), id_
-        assert (held.names == ()) == (id_ in CONTINUOUS), id_
-
-
 def test_text_and_observations_are_promised_exactly_where_they_come() -> None:
     for id_ in ("CartPole-v0", "CartPoleLowD-v0", "Pendulum-v1", "Taxi-v4", "MiniGrid-Empty-5x5-v0", "BabyAI-GoTo-v0"):
         entry = ENTRIES[id_]

@@ -15,7 +15,7 @@ import pytest
 from numpy.typing import NDArray
 from pluriverse_protocol.events import Event, KeyEvent
 from pluriverse_protocol.messages import StepReply
-from pluriverse_protocol.reports import Done, Frame, Observation, Ready, Report, Reset, Reward, Text, Watched
+from pluriverse_protocol.reports import Done, Frame, Ready, Reset, Reward, Watched
 from support.gym_core import DEADLINE_S, Player
 from support.lanes import Doorway, LaneAgent
 from support.xvfb import Xvfb
@@ -218,18 +218,6 @@ def test_nothing_is_drawn_that_nobody_watches(stepper: Stepper) -> None:
     assert not np.array_equal(last, first)
     stepper.daemon.send(Watched(True))
     wait_until_shown(stepper, last)
-
-
-def test_the_daemon_hears_what_a_step_earned_once(stepper: Stepper) -> None:
-    stepper.begin("CartPoleLowD-v0")
-    stepper.step(frames=3)
-    stepper.step(frames=2)
-    heard: list[Report] = []
-    while sum(report.reward for report in heard if isinstance(report, Reward)) < 5:
-        heard.append(stepper.daemon.next())
-    assert [report.reward for report in heard if isinstance(report, Reward)] == [3.0, 2.0]
-    stepper.begin("MiniGrid-Empty-5x5-v0")
-    assert stepper.daemon.expect(Text, Observation) == Text(stepper.number, "get to the green goal square")
 
 
 def test_lives_are_told_with_each_frame_and_the_daemon_hears_of_changes(stepper: Stepper) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import random
 import signal
 import time
@@ -14,8 +13,7 @@ from typing import Any
 import ale_py
 import numpy as np
 import pytest
-from pluriverse_protocol.atari import ACTIONS
-from pluriverse_protocol.reports import Done, Frame, Observation, Ready, Reset, Reward
+from pluriverse_protocol.reports import Done, Frame, Ready, Reset, Reward
 from support.gym_core import DEADLINE_S, Player
 
 pytestmark = [pytest.mark.slow, pytest.mark.display]
@@ -124,19 +122,6 @@ def on_the_grid(first: Frame, last: Frame, fps: float) -> bool:
     return abs(slots - (last.at - first.at) * fps) < 3
 
 
-def test_a_tap_between_two_frames_counts_for_one_frame(player: Player) -> None:
-    player.reset("gym-core.CartPoleLowD-v0", fps=4.0)
-    speeds = [next_speed(player), next_speed(player)]
-    player.keyboard.tap(LEFT)
-    speeds += [next_speed(player), next_speed(player)]
-    pushes = [after - before for before, after in itertools.pairwise(speeds)]
-    assert [push > 0 for push in pushes] == [True, False, True]
-
-
-def next_speed(player: Player) -> float:
-    return player.daemon.expect(Observation).observation[1]
-
-
 def test_an_outcome_ends_the_episode_and_nothing_is_reported_after_it(player: Player) -> None:
     episode = player.reset("gym-core.CartPoleSync-v0", fps=60.0)
     rewards = 0
@@ -154,13 +139,6 @@ def test_an_outcome_ends_the_episode_and_nothing_is_reported_after_it(player: Pl
     player.wait_for_metadata(lambda seen: seen.clock > ended + 100)
     player.daemon.send(Reset(99, "gym-core.CartPoleSync-v0", 1, NO_FRAMES_FPS))
     assert player.daemon.next() == Ready(99, NO_FRAMES_FPS, picture=(0, 0, 600, 400))
-
-
-def test_the_full_action_space_is_told_with_the_first_frame(player: Player) -> None:
-    for full, count in ((True, len(ACTIONS)), (False, None)):
-        player.daemon.send(Reset(1, "gym-core.Pong-v3", 1, 60.0, {"full_action_space": full}))
-        spaces = player.daemon.expect(Ready).spaces
-        assert (None if spaces is None else len(spaces.discrete)) == count
 
 
 def test_a_turn_based_game_moves_only_when_one_of_its_keys_is_pressed(player: Player) -> None:

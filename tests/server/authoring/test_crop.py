@@ -89,11 +89,3 @@ def test_what_is_not_there_is_told(
 ) -> None:
     with pytest.raises(AuthoringError, match=complaint):
         crop(recording, tmp_path / "first.png", at=at, source=source, region=region)
-
-
-def test_other_files_are_refused(tmp_path: Path) -> None:
-    (tmp_path / "no.plrec").write_bytes(b"nothing")
-    with pytest.raises(AuthoringError):
-        crop(tmp_path / "no.plrec", tmp_path / "first.png", at=0, source=None, region=None)
-    with pytest.raises(AuthoringError, match="No such file"):
-        crop(tmp_path / "none.plrec", tmp_path / "first.png", at=0, source=None, region=None)

@@ -12,10 +12,6 @@ from pluriverse_server.authoring.cutting import MAX_VARIANTS, averaged, cut
 GAPPED = np.array([[0, 1, 1, 0, 1, 0, 0, 1, 0]], np.float32)
 
 
-def test_columns_without_ink_part_pieces() -> None:
-    assert [(piece.start, piece.end) for piece in cut(GAPPED, 1)] == [(1, 3), (4, 5), (7, 8)]
-
-
 @given(arrays(np.float32, (6, 20), elements=st.sampled_from([0.0, 0.3, 0.5, 1.0])), st.integers(1, 5))
 def test_pieces_hold_all_strong_ink_in_order(ink: NDArray[np.float32], tear: int) -> None:
     pieces = cut(ink, tear)

@@ -86,11 +86,3 @@ def test_what_lies_behind_is_no_glyph_however_well_it_is_cut() -> None:
     style = Style("DejaVuSans", width=MAX_CELL + 50)
     line = Line(learn(crops(style, tuple("0123456789"))).glyphs)
     assert line.read(draw("7", style)).text == "7"
-
-
-def test_no_crops_and_too_many_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(AuthoringError, match="expected 1 to 1000 labelled crops, not 0"):
-        learn([])
-    monkeypatch.setattr("pluriverse_server.authoring.learn.MAX_CROPS", 7)
-    with pytest.raises(AuthoringError, match="expected 1 to 7 labelled crops, not 8"):
-        learn(crops(STYLE))

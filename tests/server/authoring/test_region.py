@@ -84,10 +84,3 @@ def test_a_flat_region_is_a_colour_and_neither_picture_nor_bar(tmp_path: Path) -
         "colour at 30, 40: #2e8b57": "there",
         "share of #2e8b57": 1,
     }
-
-
-def test_a_point_has_its_colour(tmp_path: Path) -> None:
-    image, _ = drawn(7, 5, "#d02818")
-    pixel = proposed(image, tmp_path)["colour at 13, 22: #d02818"]
-    assert (pixel.value, pixel.sure) == ("there", 1)
-    assert (pixel.table["point"], pixel.table["colours"]) == ([13, 22], {"there": "#d02818"})

@@ -163,17 +163,3 @@ def test_a_value_that_had_settled_when_an_episode_began_is_its_first() -> None:
     seen = "0000000000" + "123" + "4" * 10
     (one,) = scraped(samples(seen, [begin(0.0), ready(0.85)], EVERYTHING), settling())
     assert [(round(mark.at, 1), mark.what) for mark in one.rewards] == [(1.0, 4.0)]
-
-
-def test_a_value_that_never_settled_before_an_episode_is_not_its_first() -> None:
-    seen = "5" * 8 + "01" * 10 + "2" * 10
-    (one,) = scraped(samples(seen, [begin(0.0), ready(2.0)], EVERYTHING), settling(ready="not over"))
-    assert one.rewards == []
-
-
-def test_what_a_draft_restarts_with_settles_before_its_episode_begins() -> None:
-    # The last round's score is still there as the sign goes.
-    seen = "0" * 12 + "3" * 8 + "xxxx" + "33" + "0" * 10 + "1" * 8
-    first, second = scraped(samples(seen, [begin(0.0), ready(0.1)], frozenset()), settling(ready="not over"))
-    assert [mark.what for mark in first.rewards] == [3.0]
-    assert [mark.what for mark in second.rewards] == [1.0]

@@ -287,29 +287,6 @@ def test_a_recording_that_does_not_fit_is_refused(
         score(tmp_path, console=quiet())
 
 
-def test_a_recording_whose_writer_was_killed_is_scored_as_far_as_it_goes(tmp_path: Path) -> None:
-    path = make(tmp_path, RECORDS)
-    file = RecordingFile(tmp_path / "recordings" / "b.plrec", HEADER)
-    for record in RECORDS[:14]:
-        file.write(record)
-    file.flush()
-    file.abandon()
-    labels = LABELS.model_copy(update={"episodes": [LABELS.episodes[0], LabelledEpisode(begin=3.7)]})
-    write_table(labels_path(file.partial), labels)
-    assert score(tmp_path, [file.partial], console=quiet()) == 0
-    assert (tmp_path / "recordings" / "b.plrec.partial.report.json").exists()
-    # What isn't named is what was finished.
-    assert score(tmp_path, console=quiet()) == 0
-    assert path.with_name("a.report.json").exists()
-
-
-def test_a_report_that_cannot_be_written_is_told(tmp_path: Path) -> None:
-    path = make(tmp_path, RECORDS)
-    path.with_name("a.report.json").mkdir()
-    with pytest.raises(AuthoringError, match=r"a\.report\.json: the report can't be written: Is a directory; --no-w"):
-        score(tmp_path, console=quiet())
-
-
 def test_a_recording_without_labels_is_listed_and_the_others_are_scored(tmp_path: Path) -> None:
     path = make(tmp_path, RECORDS)
     other = path.with_name("b.plrec")
@@ -381,16 +358,6 @@ def test_what_a_page_reported_is_compared_with_the_labels(tmp_path: Path) -> Non
     assert report(path)["reward"]["true"] == 2
     write_table(labels_path(path), labels.model_copy(update={"rewards": [(1.0, 11.0), (2.0, 7.0)]}))
     assert score(tmp_path, console=quiet()) == 1
-
-
-def test_what_is_not_there_is_named(tmp_path: Path) -> None:
-    path = make(tmp_path, RECORDS)
-    path.unlink()
-    write_table(labels_path(path), LABELS)
-    with pytest.raises(AuthoringError, match="no such file"):
-        score(tmp_path, [path], console=quiet())
-    with pytest.raises(AuthoringError, match="there are no recordings"):
-        score(tmp_path, console=quiet())
 
 
 def test_a_source_that_reads_nothing_where_something_is_labelled_disagrees(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
@@ -161,26 +160,6 @@ def test_digits_that_no_glyph_shows_are_a_warning_where_numbers_may_have_them(
     (tmp_path / "game.py").touch()
     (warning,) = checked(tmp_path, changed(bar, number)).warnings
     assert f"23: warning: sources.lives.glyphs: it has no {lacking}: numbers with these aren't read" in str(warning)
-
-
-def test_games_have_mistakes_in_files_of_their_own(tmp_path: Path) -> None:
-    runtime = VALID.partition("[program]")[0]
-    (tmp_path / "games").mkdir()
-    body = "[program]" + VALID.partition("[program]")[2].partition("[[envs]]")[0]
-    env = '[env]\nid = "toy.First-v0"\nlevel = 3\n'
-    (tmp_path / "games" / "first.toml").write_text(env + body)
-    (tmp_path / "games" / "second.toml").write_text(env.replace("First", "Second") + body.replace("60, 10", "600, 10"))
-    found = checked(tmp_path, 'games = "games"\n' + runtime)
-    assert [str(mistake).partition(": not on")[0] for mistake in found.mistakes] == [
-        f"{tmp_path}/games/second.toml:19: sources.lives.region"
-    ]
-    (tmp_path / "games" / "second.toml").write_text("[env]\nid = \n")
-    found = checked(tmp_path, 'games = "games"\n' + runtime)
-    assert [str(mistake) for mistake in found.mistakes] == [
-        f"{tmp_path}/games/second.toml:2: not TOML: Invalid value (at line 2, column 6)"
-    ]
-    shutil.rmtree(tmp_path / "games")
-    assert "games: expected a folder of 1 to" in str(checked(tmp_path, 'games = "games"\n' + runtime).mistakes[0])
 
 
 @pytest.mark.parametrize("name", [path.name for path in sorted((ROOT / "runtimes").iterdir())])

@@ -13,7 +13,6 @@ from typing import Any
 
 import aiohttp
 import pytest
-from pluriverse_protocol.lane import View
 from pluriverse_server.daemon.door import MAX_PENDING
 from pluriverse_server.kit import views
 from support.agent import Agent, connected
@@ -228,19 +227,6 @@ async def test_view_of_a_remote_that_makes_none_is_refused(tmp_path: Path, monke
         assert refusal(refused) == (409, "this remote sends whole pictures alone; its description has no views")
         async with served.agent(path="/step?grey=0") as lane:
             assert await lane.socket.recv() == b"taken"
-
-
-async def test_lane_to_a_program_that_has_just_gone_ends_without_a_word(tmp_path: Path) -> None:
-    async with serving(tmp_path, toy_options=TAKES_LANES) as served, served.agent() as agent:
-        await begin_lockstep(agent, await served.running())
-
-        def gone(lane: socket.socket, slot: int = 0, view: View | None = None) -> None:
-            raise ConnectionError("it has gone")
-
-        served.service.program.open_lane = gone
-        async with served.agent(path="/step") as lane:
-            assert await lane.hear_end() is None
-        await agent.assert_alive()
 
 
 async def test_page_of_another_site_is_kept_from_lanes(tmp_path: Path) -> None:

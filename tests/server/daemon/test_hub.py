@@ -81,19 +81,6 @@ async def test_agent_is_hung_up_on_after_the_session_time_limit_however_busy(tmp
         assert "session time limit" in agent.heard[-1]["body"]["message"]
 
 
-async def test_observer_has_no_time_limits(tmp_path: Path) -> None:
-    async with (
-        serving(tmp_path, idle_timeout_s=0.3, session_timeout_s=0.3) as served,
-        served.agent(observer=True) as observer,
-        served.agent() as agent,
-    ):
-        await agent.send("v0.control.ping", {})
-        await agent.hear_end()
-        assert (await observer.hear_reply(await observer.send("v0.control.ping", {})))[
-            "method"
-        ] == "v0.reply.control.ping"
-
-
 async def test_connection_over_the_limit_is_told_so_and_the_others_never_notice(tmp_path: Path) -> None:
     async with serving(tmp_path) as served, contextlib.AsyncExitStack() as stack:
         agents = [await stack.enter_async_context(served.agent(observer=True)) for _ in range(MAX_CONNECTIONS)]

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
-from pluriverse_protocol import Headers, decode_from_server, encode
+from pluriverse_protocol import Headers, encode
 from pluriverse_protocol.messages import Describe, ErrorReply, Observation, PingReply, Reward, ServerMessage, Text
 from pluriverse_server.daemon.send_queue import MAX_OBSERVATIONS, MAX_WAITING, MERGE_ABOVE, QueuedMessage, SendQueue
 from support.wire import server_messages
@@ -185,11 +185,3 @@ def test_each_connection_gets_the_frame_that_the_codec_would_make(message: Serve
     queued = QueuedMessage(message, 1.5, 7, parent, 0.25, 1.25)
     for message_id in (0, 1):
         assert queued.encode(message_id) == encode(message, Headers(message_id, 1.5, 7, parent, 0.25, 1.25))
-
-
-def test_the_body_is_encoded_once_for_all_connections() -> None:
-    observation = [1.0]
-    queued = waiting(Observation(observation))
-    first = queued.encode(0)
-    observation.append(2.0)
-    assert decode_from_server(queued.encode(1)).message == decode_from_server(first).message

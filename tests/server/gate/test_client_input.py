@@ -13,7 +13,6 @@ from collections.abc import AsyncIterator, Generator, Iterator
 
 import pytest
 from pluriverse_protocol.events import BUTTONS
-from pluriverse_protocol.keysyms import keysyms
 from pluriverse_server.display import Screen
 from pluriverse_server.permitted import Permitted
 from pluriverse_server.x11.connection import open_display
@@ -123,13 +122,6 @@ async def test_click_between_two_keys_comes_between_them(client: RfbClient, wind
 
     await asyncio.to_thread(read)
     assert seen == [X.KeyPress, X.ButtonPress] * len(keys)
-
-
-async def test_keys_with_names_of_xs_arrive(client: RfbClient, window: Window) -> None:
-    names = ("EuroSign", "eacute", "dead_acute", "XF86AudioPlay", "Greek_alpha", "braille_dot_1", "SunProps")
-    for name in names:
-        client.press(keysyms()[name])
-    assert await typed(window, len(names)) == [keysyms()[name] for name in names]
 
 
 async def test_each_of_nine_buttons_goes_down_and_up(screen: Screen, window: Window) -> None:

@@ -251,18 +251,6 @@ async def test_program_that_no_descriptors_are_left_for_is_started_once_there_ar
         assert b'pluriverse_deaths_total{part="program"} 1.0' in served.service.render_metrics()
 
 
-async def test_spaces_of_an_environment_are_described_where_it_has_any(tmp_path: Path) -> None:
-    async with serving(tmp_path) as served, served.agent() as agent:
-        await served.running()
-        assert "spaces" not in (await agent.hear())["body"]
-        await agent.reset("toy.Second-v0")
-        spaces = (await agent.hear_method("v0.env.describe", env_id="toy.Second-v0"))["body"]["spaces"]
-        assert spaces["discrete"] == [{"name": "wait", "keys": []}, {"name": "jump", "keys": [0xFF52, ord("z")]}]
-        assert (spaces["text"], spaces["pointer"]) == (True, False)
-        await agent.reset("toy.First-v0")
-        assert "spaces" not in (await agent.hear_method("v0.env.describe", env_id="toy.First-v0"))["body"]
-
-
 # ── lockstep ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 BOTH_CLOCKS = {"clock": '["realtime", "lockstep"]'}
@@ -314,19 +302,6 @@ async def test_lockstep_lasts_until_a_reset_does_not_ask_for_it(tmp_path: Path) 
             await agent.reset("toy.First-v0")
             assert (await process.begin()).clock is None
             await agent.hear_method("v0.env.describe", env_state="running", clock="realtime")
-
-
-async def test_program_is_told_what_its_agent_may_press_in_lockstep(tmp_path: Path) -> None:
-    async with serving(tmp_path, toy_options=BOTH_CLOCKS) as served, served.agent() as agent:
-        process = await served.running()
-        for env_id, clock, keys in (
-            ("toy.Second-v0", "lockstep", (0xFF52, ord("z"))),
-            ("toy.First-v0", "lockstep", None),
-            ("toy.Second-v0", "realtime", None),
-        ):
-            await agent.reset(env_id, leaving=str(served.episode_id), clock=clock)
-            spaces = (await process.begin()).spaces
-            assert (spaces and spaces.keyboard) == keys
 
 
 async def test_program_in_lockstep_is_told_who_watches_as_that_changes(tmp_path: Path) -> None:

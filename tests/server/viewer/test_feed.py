@@ -85,14 +85,3 @@ async def test_browser_that_does_not_read_gets_no_pile_of_old_snapshots(
         # Once it reads again, it soon has the news.
         while (await websocket.receive_json(timeout=60)).get("change") != changes - 1:
             pass
-
-
-async def test_snapshot_that_fails_ends_its_own_connection_only(remote: Remote, socket: WebSocket) -> None:
-    await socket.receive_json(timeout=60)
-    remote.state["episode_reward"] = float("nan")
-    while (message := await socket.receive(timeout=60)).type is WSMsgType.TEXT:
-        pass
-    assert message.type in (WSMsgType.CLOSE, WSMsgType.CLOSED, WSMsgType.ERROR)
-    remote.state["episode_reward"] = 1.0
-    async with aiohttp.ClientSession() as session, session.ws_connect(remote.url("state?password=sesame")) as again:
-        assert (await again.receive_json(timeout=60))["episode_reward"] == 1.0
