@@ -12,7 +12,7 @@ from support.rfb import RfbClient
 
 pytestmark = [pytest.mark.slow, pytest.mark.display]
 
-LEFT, RIGHT = 0xFF51, 0xFF53
+LEFT = 0xFF51
 BLOCK = (960, 16)
 
 
