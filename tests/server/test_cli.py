@@ -15,7 +15,6 @@ from pathlib import Path
 import aiohttp
 import psutil
 import pytest
-from click.testing import Result
 from pluriverse_protocol.reports import Frame, Reward
 from pluriverse_server.cli import app
 from support.agent import connected
@@ -23,7 +22,7 @@ from support.leftovers import Leftovers
 from support.ports import free_port
 from support.toy import Process, Toy
 from support.waiting import eventually
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 pytestmark = pytest.mark.display
 

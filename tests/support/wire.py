@@ -161,7 +161,7 @@ def _made(message: type[Any]) -> st.SearchStrategy[Any]:
 
 
 def _any_of(classes: Iterable[type[Any]]) -> st.SearchStrategy[Any]:
-    return st.one_of(map(_made, classes))
+    return st.one_of(*map(_made, classes))
 
 
 headers: st.SearchStrategy[Headers] = _made(Headers)
