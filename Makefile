@@ -24,7 +24,7 @@ export PLURIVERSE_ENV := $(ENV)
 export PLURIVERSE_PASSWORD := $(PASSWORD)
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo setup setup-dev setup-all assets test test-all nightly lint format bench faults image images up down docs lock clean
+.PHONY: help run demo setup setup-dev setup-all assets test test-all nightly lint format bench faults image images up down docs film lock clean
 
 help:  ## List what there is to make
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -102,6 +102,9 @@ down:  ## Stop and remove them
 
 docs: setup-dev  ## Make the generated parts of docs/ anew
 	$(PY) docs/generate.py
+
+film: setup-dev  ## Film four games in the viewer for the README
+	PYTHONPATH=tests $(PY) docs/film.py
 
 lock: setup-dev  ## Resolve all dependencies anew into requirements.lock
 	.venv/bin/uv pip compile -q --universal --generate-hashes --python-version 3.11 --no-header \

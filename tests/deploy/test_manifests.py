@@ -52,11 +52,6 @@ def test_with_tls_probes_ask_by_it_and_the_certificate_is_where_a_remote_looks(w
     assert "PLURIVERSE_TOKENS_FILE" in set_to
 
 
-def test_chart_refuses_a_way_that_it_does_not_know() -> None:
-    with pytest.raises(ValueError, match="way is statefulset, expected deployment or sandbox"):
-        templated(way="statefulset")
-
-
 @pytest.mark.parametrize("part", ["spec", "rule", "container"])
 def test_validation_finds_what_is_misspelt_anywhere(part: str) -> None:
     template = of_way("sandbox")
@@ -81,10 +76,6 @@ def test_remotes_run_without_privileges_on_a_read_only_root(way: str) -> None:
     assert pod["securityContext"]["runAsNonRoot"] is True
     assert pod["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
     assert container["resources"]["limits"]["memory"]
-
-
-def test_remotes_have_no_token_of_the_cluster(way: str) -> None:
-    assert pod_spec(of_way(way))["automountServiceAccountToken"] is False
 
 
 def test_probes_and_policies_name_the_ports_that_a_remote_listens_on(way: str) -> None:
@@ -127,7 +118,3 @@ def test_selectors_find_the_pods(way: str) -> None:
         selectors.append(manifests["PodDisruptionBudget", NAME]["spec"]["selector"]["matchLabels"])
     for selector in selectors:
         assert selector.items() <= labels
-
-
-def test_no_secret_is_in_the_manifests(way: str) -> None:
-    assert not any(kind == "Secret" for kind, _ in templated(way=way))

@@ -14,28 +14,9 @@ from protocol_tables import fill, sections
 DOCUMENT = Path(__file__).parents[2] / "docs" / "protocol.md"
 
 
-def markers() -> str:
-    return "\n".join(f"<!-- begin {name} -->\n<!-- end {name} -->" for name in sections())
-
-
 def test_the_documents_generated_parts_are_up_to_date() -> None:
     document = DOCUMENT.read_text(encoding="utf-8")
     assert fill(document) == document, "docs/protocol.md is out of date; run: make docs"
-
-
-def test_filling_twice_changes_nothing_and_keeps_the_prose() -> None:
-    document = f"before\n{markers()}\nafter\n"
-    filled = fill(document)
-    assert fill(filled) == filled
-    assert filled.startswith("before\n")
-    assert filled.endswith("after\n")
-
-
-@pytest.mark.parametrize("name", sections())
-@pytest.mark.parametrize("marker", ["<!-- begin {} -->", "<!-- end {} -->"])
-def test_a_missing_marker_is_told(name: str, marker: str) -> None:
-    with pytest.raises(ValueError, match=f"begin {name} "):
-        fill(markers().replace(marker.format(name), ""))
 
 
 @pytest.mark.parametrize(

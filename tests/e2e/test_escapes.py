@@ -15,12 +15,13 @@ from pluriverse_server.settings import Settings
 from pluriverse_server.x11.connection import hang_up, open_display
 from support.agent import Agent, connected
 from support.input_devices import MODIFIERS
+from support.nightly import nightly_but
 from support.ports import free_port
 from support.rfb import RfbClient
 from support.served import PASSWORD
 from support.waiting import eventually
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
 RUNTIMES: Final = Path(__file__).parents[2] / "runtimes"
 START_DEADLINE_S: Final = 90.0
@@ -51,6 +52,12 @@ PLAYED: Final = (
     *(("world-of-bits", "wob.mini.EnterText-v0"), ("flashgames", "flashgames.Racer-v0")),
 )
 
+# A terminal, a page that takes the pointer, and one whose keys alone are named.
+EACH_DAY: Final = (
+    ("desktop", "desktop.Vitetris-v0"),
+    ("internet", "internet.Meteors-v0"),
+    ("flashgames", "flashgames.Racer-v0"),
+)
 Event = list[Any]
 
 
@@ -117,7 +124,7 @@ class Actions:
         await self._agent.send("v0.agent.action", {"action": events})
 
 
-@pytest.fixture(params=PLAYED, ids=[env_id for _, env_id in PLAYED])
+@pytest.fixture(params=nightly_but(EACH_DAY, PLAYED), ids=[env_id for _, env_id in PLAYED])
 async def played(request: pytest.FixtureRequest) -> AsyncIterator[tuple[Remote, Agent, RfbClient]]:
     runtime, env_id = request.param
     port, vnc_port = free_port(), free_port()

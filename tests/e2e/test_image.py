@@ -11,8 +11,7 @@ import docker
 import pytest
 from docker import DockerClient
 from pluriverse.remotes.docker import LIMITS
-from support.agent import connected
-from support.remotes import HARDENED, IMAGE, find, in_container, wait_for_greeting
+from support.remotes import HARDENED, IMAGE, in_container, wait_for_greeting
 
 pytestmark = pytest.mark.container
 
@@ -85,32 +84,3 @@ def test_health_check_which_is_given_the_password_shows_it_to_nobody(engine: Doc
         ended = remote.container.exec_run(["sh", "-c", f"pipe=/tmp/pipe; mkfifo $pipe; exec 9<>$pipe; {looks}"])
     assert ended.exit_code != 0
     assert b"Permission denied" in ended.output
-
-
-def test_remote_without_a_password_makes_one_and_says_it(engine: DockerClient) -> None:
-    container = engine.containers.run(IMAGE, detach=True, **HARDENED)
-    try:
-        assert len(find(r"password +(\S+)", wait_for_greeting(container))) == 8
-    finally:
-        container.remove(force=True)
-
-
-@pytest.mark.parametrize("command", [["envs", "/runtime"], ["validate", "/runtime"], ["run", "--help"]])
-def test_command_works_in_the_image_as_outside(command: list[str]) -> None:
-    hardened = ["--read-only", "--tmpfs", "/tmp", "--cap-drop", "ALL"]  # noqa: S108 - in the container
-    docker_run = ["docker", "run", "--rm", *hardened, IMAGE, *command]
-    output = subprocess.run(docker_run, check=True, capture_output=True, text=True, timeout=60).stdout
-    assert {"envs": "gym-core.Pong-v0", "validate": "valid", "run": "--vnc-port"}[command[0]] in output
-
-
-async def test_container_whose_program_keeps_dying_exits_non_zero_and_says_so() -> None:
-    with in_container() as remote:
-        async with connected(remote.port, remote.password) as agent:
-            for _ in range(4):
-                await agent.hear_method("v0.env.describe", env_state="running")
-                remote.kill("main.py")
-            await agent.hear_method("v0.env.describe", env_state="running")
-            remote.kill("main.py")
-            await agent.hear_end()
-        assert remote.container.wait(timeout=10)["StatusCode"] == 1
-        assert "giving up" in remote.container.logs().decode()

@@ -38,17 +38,10 @@ from support.waiting import DEADLINE_S, LOOK_S
 pytestmark = pytest.mark.browser
 
 PONG = "gym-core.PongDeterministic-v3"
-CARTPOLE = "gym-core.CartPole-v0"
-
-
-@pytest.fixture(scope="module", params=["clear", "tls"])
-def remote(request: pytest.FixtureRequest) -> Generator[MachineRemote]:
-    with on_machine(*(["--tls"] if request.param == "tls" else [])) as remote:
-        yield remote
 
 
 @pytest.fixture(scope="module")
-def secured() -> Generator[MachineRemote]:
+def remote() -> Generator[MachineRemote]:
     with on_machine("--tls") as remote:
         yield remote
 
@@ -86,27 +79,6 @@ def play_until_rewarded(address: str) -> None:
             _, rewards, _, _ = env.step([[]])
             earned += abs(rewards[0])
             env.wait(DEADLINE_S)
-
-
-def test_game_is_played_by_the_one_port(remote: MachineRemote) -> None:
-    play_until_rewarded(remote.one_port)
-
-
-def test_game_is_played_in_lockstep_by_the_one_port(remote: MachineRemote) -> None:
-    env = PluriverseEnv(PONG, remotes=remote.one_port, clock="lockstep", size=(84, 84))
-    try:
-        env.reset(seed=3)
-        pictures = {env.step(2)[0].tobytes() for _ in range(20)}
-        assert len(pictures) > 10
-    finally:
-        env.close()
-
-
-def test_health_and_ping_follow_the_address(remote: MachineRemote) -> None:
-    address = of(remote)
-    wait_until_ready(address, DEADLINE_S, lambda: None)
-    assert not is_silent(address)
-    assert any("1024x768" in line for line in examine(address, 2))
 
 
 @contextlib.contextmanager
@@ -163,25 +135,25 @@ def test_wrong_password_is_refused_in_words(remote: MachineRemote) -> None:
         open_screen(wrong, None, VncOptions())
 
 
-def test_other_certificate_is_refused_before_the_password_is_sent(secured: MachineRemote) -> None:
+def test_other_certificate_is_refused_before_the_password_is_sent(remote: MachineRemote) -> None:
     pinned = "ab" * 32
-    shown = of(secured).tls
+    shown = of(remote).tls
     assert shown is not None
-    address = replace(of(secured), tls=TlsOptions(fingerprint=pinned))
+    address = replace(of(remote), tls=TlsOptions(fingerprint=pinned))
     with pytest.raises(RemoteUnavailable, match=f"fingerprint is {shown.fingerprint}, expected {pinned}"):
         open_screen(address, None, VncOptions())
     assert is_silent(address)
     with pytest.raises(RemoteUnavailable, match=f"fingerprint is {shown.fingerprint}, expected {pinned}"):
-        make(PONG, f"pluriverses://127.0.0.1:{secured.port}/?fingerprint={pinned}&password=x")
+        make(PONG, f"pluriverses://127.0.0.1:{remote.port}/?fingerprint={pinned}&password=x")
     with pytest.raises(RemoteUnavailable, match="self-signed"):
-        make(PONG, f"pluriverses://127.0.0.1:{secured.port}/?password=x")
+        make(PONG, f"pluriverses://127.0.0.1:{remote.port}/?password=x")
 
 
-def test_nothing_is_taken_in_the_clear(secured: MachineRemote) -> None:
+def test_nothing_is_taken_in_the_clear(remote: MachineRemote) -> None:
     with pytest.raises(RemoteUnavailable):
-        make(PONG, f"pluriverse://127.0.0.1:{secured.port}/?password=x")
+        make(PONG, f"pluriverse://127.0.0.1:{remote.port}/?password=x")
     with pytest.raises(ConnectionRefusedError):
-        socket.create_connection(("127.0.0.1", secured.vnc_port), DEADLINE_S)
+        socket.create_connection(("127.0.0.1", remote.vnc_port), DEADLINE_S)
 
 
 def test_certificate_of_ones_own_is_checked_by_its_authority(tmp_path: Path) -> None:
@@ -192,15 +164,15 @@ def test_certificate_of_ones_own_is_checked_by_its_authority(tmp_path: Path) -> 
         assert any("1024x768" in line for line in examine(parse_addresses(url)[0], 1))
 
 
-async def test_viewer_page_works_by_https(secured: MachineRemote, tmp_path: Path) -> None:
-    certificate = x509.load_pem_x509_certificate(ssl.get_server_certificate(("127.0.0.1", secured.port)).encode())
+async def test_viewer_page_works_by_https(remote: MachineRemote, tmp_path: Path) -> None:
+    certificate = x509.load_pem_x509_certificate(ssl.get_server_certificate(("127.0.0.1", remote.port)).encode())
     key = certificate.public_key().public_bytes(
         serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo
     )
     pin = base64.b64encode(hashlib.sha256(key).digest()).decode()
     browser = await Chromium.start(tmp_path, flags=[f"--ignore-certificate-errors-spki-list={pin}"])
     try:
-        await browser.open(f"https://127.0.0.1:{secured.port}/viewer/?password={secured.password}")
+        await browser.open(f"https://127.0.0.1:{remote.port}/viewer/?password={remote.password}")
         await browser.wait_until("document.getElementById('link').dataset.link === 'live'")
         await browser.wait_until("document.querySelector('.surface:not([data-gone]) canvas')?.width === 1024")
         assert browser.errors == []
@@ -211,18 +183,11 @@ async def test_viewer_page_works_by_https(secured: MachineRemote, tmp_path: Path
 # -- Behind a reverse proxy --------------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module", params=["clear", "tls"])
-def proxied(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Generator[tuple[Proxy, str]]:
-    """A proxy with TLS or without, before a remote without; and the remote's address there."""
-    folder = tmp_path_factory.mktemp("proxy")
-    context, scheme, trusted = None, "pluriverse", ""
-    if request.param == "tls":
-        certificate, key = signed(folder, "localhost")
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(certificate, key)
-        scheme, trusted = "pluriverses", f"ca={certificate}&"
-    with on_machine() as remote, proxying(remote.port, "/some/prefix", context) as proxy:
-        yield proxy, f"{scheme}://localhost:{proxy.port}/some/prefix?{trusted}password={remote.password}"
+@pytest.fixture(scope="module")
+def proxied() -> Generator[tuple[Proxy, str]]:
+    """A proxy before a remote without TLS, and the remote's address there."""
+    with on_machine() as remote, proxying(remote.port, "/some/prefix") as proxy:
+        yield proxy, f"pluriverse://localhost:{proxy.port}/some/prefix?password={remote.password}"
 
 
 def test_game_is_played_behind_a_prefix(proxied: tuple[Proxy, str]) -> None:
@@ -243,15 +208,6 @@ def test_game_is_played_in_lockstep_behind_a_prefix(proxied: tuple[Proxy, str]) 
     assert "/some/prefix/step" in proxy.paths
 
 
-def test_health_and_ping_follow_the_prefix(proxied: tuple[Proxy, str]) -> None:
-    proxy, url = proxied
-    (address,) = parse_addresses(url)
-    wait_until_ready(address, DEADLINE_S, lambda: None)
-    assert not is_silent(address)
-    assert any("1024x768" in line for line in examine(address, 2))
-    assert {"/some/prefix/healthz", "/some/prefix/readyz"} <= set(proxy.paths)
-
-
 def test_refusals_come_through_in_words_behind_a_prefix(proxied: tuple[Proxy, str]) -> None:
     _, url = proxied
     (address,) = parse_addresses(url)
@@ -259,3 +215,12 @@ def test_refusals_come_through_in_words_behind_a_prefix(proxied: tuple[Proxy, st
         open_screen(replace(address, password="wrong"), None, VncOptions())
     with pytest.raises(RemoteUnavailable, match="there is nothing here"):
         open_screen(replace(address, path="/other/prefix/"), None, VncOptions())
+
+
+def test_health_and_ping_follow_the_prefix(proxied: tuple[Proxy, str]) -> None:
+    proxy, url = proxied
+    (address,) = parse_addresses(url)
+    wait_until_ready(address, DEADLINE_S, lambda: None)
+    assert not is_silent(address)
+    assert any("1024x768" in line for line in examine(address, 2))
+    assert {"/some/prefix/healthz", "/some/prefix/readyz"} <= set(proxy.paths)

@@ -57,8 +57,3 @@ def test_what_was_learnt_is_evaluated(remote: str, tmp_path: Path) -> None:
     (episode,) = map(json.loads, (tmp_path / "results.jsonl").read_text().splitlines())
     assert (episode["task"], episode["error"]) == ("pong", None)
     assert episode["acts"] > 0
-
-
-def test_it_says_how_it_is_used() -> None:
-    helped = subprocess.run([sys.executable, EXAMPLE, "--help"], capture_output=True, text=True, check=True)
-    assert "--clock {lockstep,realtime}" in helped.stdout

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import time
-
-import docker
 import pytest
-from docker.models.containers import Container
 from pluriverse.testing import check_gymnasium
 from support.agent import connected
-from support.remotes import HARDENED, IMAGES, START_DEADLINE_S, in_container
+from support.remotes import in_container
 
 # The environment that each begins with, and a program of which there is no doubt that it plays.
 BEGINS = {
@@ -38,22 +34,3 @@ async def test_nothing_in_the_image_runs_as_root(runtime: str) -> None:
         listed = remote.container.top(ps_args="-eo pid,uid,args")
         assert {row[1] for row in listed["Processes"]} == {"1000"}
         assert any(BEGINS[runtime][1] in row[2] for row in listed["Processes"])
-
-
-def test_image_needs_no_network_at_all() -> None:
-    client = docker.from_env()
-    container: Container = client.containers.run(f"{IMAGES}internet", network_disabled=True, detach=True, **HARDENED)
-    try:
-        deadline = time.monotonic() + START_DEADLINE_S
-        while health(container) != "healthy":
-            assert time.monotonic() < deadline, container.logs().decode()
-            time.sleep(0.2)
-    finally:
-        container.remove(force=True, v=True)
-        client.close()
-
-
-def health(container: Container) -> str | None:
-    """What docker says of it; nothing before the first check."""
-    container.reload()
-    return container.attrs["State"].get("Health", {}).get("Status")

@@ -6,12 +6,6 @@ import pytest
 from pluriverse_protocol import bounded
 
 
-def test_file_is_read_up_to_exactly_its_limit() -> None:
-    assert bounded.read(io.BytesIO(b"abc"), 3) == b"abc"
-    with pytest.raises(ValueError, match="over 2 bytes"):
-        bounded.read(io.BytesIO(b"abc"), 2)
-
-
 def test_lines_are_read_up_to_exactly_their_limit_and_the_last_may_have_no_end() -> None:
     assert list(bounded.lines(io.BytesIO(b"a\nbc"), 4)) == [b"a\n", b"bc"]
     with pytest.raises(ValueError, match="over 3 bytes"):

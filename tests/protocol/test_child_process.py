@@ -1,20 +1,12 @@
 from __future__ import annotations
 
-import signal
-
 import pytest
 from pluriverse_protocol.child_process import (
     PASSED_ON_VARIABLE,
     child_environment,
     describe_exit,
-    dying_with_parent,
 )
 from support import sessions
-
-
-def test_command_is_wrapped_by_setpriv_with_the_signal_of_its_parents_death() -> None:
-    assert dying_with_parent(["sleep", "1"], signal.SIGTERM) == ["setpriv", "--pdeathsig", "TERM", "--", "sleep", "1"]
-
 
 # What each child has, wherever it was started from.
 MADE = {"PATH": "/usr/bin", "HOME": "/home/me", "LANG": "C.UTF-8", "TZ": "UTC"}
@@ -32,14 +24,6 @@ def test_environment_of_a_child_has_nothing_of_a_session_but_for_what_it_is_give
         **MADE,
         "LINES": "66",
         "HOME": "/home/you",
-    }
-
-
-def test_environment_of_a_child_in_an_empty_session_is_whole() -> None:
-    assert child_environment({}, {}) == {
-        "PATH": "/usr/local/bin:/usr/bin:/bin",
-        "LANG": "C.UTF-8",
-        "TZ": "UTC",
     }
 
 

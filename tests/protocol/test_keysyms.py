@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 from pluriverse_protocol.keysyms import keysym_names, keysyms
-from Xlib import XK
 
 TOOL = Path(__file__).parents[2] / "tools" / "keysyms.py"
 
@@ -20,11 +19,6 @@ TOOL = Path(__file__).parents[2] / "tools" / "keysyms.py"
 )  # fmt: skip
 def test_names_are_xs(name: str, number: int) -> None:
     assert keysyms()[name] == number
-
-
-def test_all_that_python_xlib_knows_at_first_are_there() -> None:
-    theirs = {name.removeprefix("XK_"): number for name, number in vars(XK).items() if name.startswith("XK_")}
-    assert theirs.items() <= keysyms().items()
 
 
 def test_first_name_of_a_keysym_is_the_usual_one() -> None:

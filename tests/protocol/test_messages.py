@@ -21,34 +21,6 @@ from pluriverse_protocol.messages import (
 ALL: list[type[Any]] = [*SERVER_METHODS.values(), *AGENT_METHODS.values()]
 
 
-def test_the_methods_are_those_that_agents_in_the_field_speak_those_of_lockstep_and_of_trees() -> None:
-    assert set(SERVER_METHODS) == {
-        "v0.env.describe",
-        "v0.env.reward",
-        "v0.env.text",
-        "v0.env.observation",
-        "v0.connection.close",
-        "v0.reply.error",
-        "v0.reply.env.reset",
-        "v0.reply.control.ping",
-        "v0.reply.env.tree",
-        "v0.env.frame",
-        "v0.reply.agent.step",
-        "v0.reply.agent.snapshot",
-        "v0.reply.agent.restore",
-    }
-    assert set(AGENT_METHODS) == {
-        "v0.env.reset",
-        "v0.control.ping",
-        "v0.env.tree",
-        "v0.agent.action",
-        "v0.agent.step",
-        "v0.agent.snapshot",
-        "v0.agent.restore",
-        "v0.agent.begin",
-    }
-
-
 def test_every_message_has_one_method_and_every_method_one_message() -> None:
     assert set(SERVER_METHODS.values()) == set(get_args(ServerMessage))
     assert set(AGENT_METHODS.values()) == set(get_args(AgentMessage))

@@ -27,7 +27,6 @@ from pluriverse_protocol.recordings import (
     TruncatedRecording,
     Update,
 )
-from pluriverse_protocol.rfb.limits import MAX_RECTANGLES
 from pluriverse_protocol.rfb.raw_updates import raw_update, rectangles
 
 WIDTH, HEIGHT = 12, 7
@@ -144,22 +143,15 @@ def test_damage_is_a_named_error_or_another_recording(records: list[Record], dat
     ("damage", "complaint"),
     [
         (record(b"X", 1.0, b""), "kind b'X'"),
-        (record(b"H", 1.0, b""), "kind b'H'"),
-        (record(b"U", 0.5, raw_update([])), "expected 1"),
         (record(b"U", float("nan"), raw_update([])), "its time is nan"),
         (record(b"U", MAX_SECONDS + 1, raw_update([])), "expected"),
-        (record(b"U", 1.0, b"\0\0\0\1"), "says that it has more"),
         (record(b"U", 1.0, raw_update([]) + b"?"), "an update of 5 bytes, its rectangles have 4"),
-        (record(b"U", 1.0, b"\3\0\0\0"), "type 3"),
         (record(b"U", 1.0, b"\0\0\0\1" + struct.pack(">HHHHi", 0, 0, 1, 1, 7) + b"1234"), "encoding 7"),
         (record(b"U", 1.0, raw_update([((10, 0, 3, 1), bytes(12))])), "on a screen of 12x7"),
         (struct.pack(">cdI", b"U", 1.0, 2**31), "expected at most"),
         (record(b"S", 1.0, b"[]"), "expected a JSON object"),
-        (record(b"S", 1.0, b'{"a": NaN}'), "no number"),
         (record(b"K", 1.0, b"\0\0\0\0\1"), "keysym 0x0"),
-        (record(b"K", 1.0, b"\0\0\0\1\2"), "state 2"),
         (record(b"K", 1.0, b"\0"), "1 bytes of the kind b'K'"),
-        (record(b"P", 1.0, b"\0" * 7), "expected at most 6"),
         (record(b"P", 1.0, b"\0" * 4 + b"\2\0"), "the buttons 0x200, at most 0x1ff"),
     ],
 )
@@ -182,12 +174,7 @@ def test_each_kind_of_damage_is_told_with_its_place(damage: bytes, complaint: st
     [
         ({"format": 2}, "a later version"),
         ({"width": 0}, "'width'"),
-        ({"height": 8193}, "'height'"),
-        ({"fps": 0}, "'fps'"),
-        ({"regions": [[0, 0, 1]]}, "'regions'"),
         ({"regions": [[0, 0, 13, 1]]}, "isn't on the screen"),
-        ({"regions": [[0, 0, 1, 1]] * 65}, "'regions'"),
-        ({"env_id": ""}, "'env_id'"),
     ],
 )
 def test_a_header_that_does_not_fit_is_refused(change: dict[str, Any], complaint: str) -> None:
@@ -199,31 +186,15 @@ def test_a_header_that_does_not_fit_is_refused(change: dict[str, Any], complaint
     assert complaint in str(caught.value)
 
 
-def test_another_file_is_told_from_a_recording() -> None:
-    reader = RecordingReader()
-    reader.receive(b"\x89PNG\r\n\x1a\n" + bytes(100))
-    with pytest.raises(MalformedRecording):
-        reader.next_record()
-
-
-def test_an_empty_file_is_truncated() -> None:
-    with pytest.raises(TruncatedRecording, match="0 bytes into its header"):
-        RecordingReader().end()
-
-
 @pytest.mark.parametrize(
     "bad",
     [
-        Update(2.0, b""),
         Update(2.0, raw_update([((0, 0, 13, 1), bytes(52))])),
         Said(2.0, {"x": float("nan")}),
-        Said(2.0, {"x": object()}),
         Said(2.0, {"x": "y" * 2**20}),
         Input(2.0, KeyEvent(0, True)),
-        Input(2.0, PointerEvent(-1, 0, 0)),
         Input(2.0, PointerEvent(0, 0, 512)),
         Said(0.5, {}),
-        Said(float("inf"), {}),
     ],
 )
 def test_nothing_is_written_that_would_not_be_read(bad: Record) -> None:
@@ -236,24 +207,12 @@ def test_nothing_is_written_that_would_not_be_read(bad: Record) -> None:
     assert found == [Said(1.0, {}), Said(1.0, {"after": 1})]
 
 
-def test_a_header_that_does_not_fit_is_not_written() -> None:
-    with pytest.raises(LocalProtocolError, match="header"):
-        RecordingWriter(dataclasses.replace(HEADER, width=0)).begin()
-
-
 def test_an_update_says_where_its_pixels_are() -> None:
     message = raw_update([((1, 2, 2, 1), b"abcdefgh"), ((0, 0, 1, 1), b"ijkl")])
     first, second = rectangles(message, WIDTH, HEIGHT)
     assert (first.x, first.y, first.width, first.height) == (1, 2, 2, 1)
     assert message[first.offset : first.offset + 8] == b"abcdefgh"
     assert message[second.offset :] == b"ijkl"
-
-
-def test_an_update_is_made_of_whole_rectangles() -> None:
-    with pytest.raises(LocalProtocolError, match="has 3 bytes"):
-        raw_update([((0, 0, 1, 1), b"abc")])
-    with pytest.raises(LocalProtocolError, match="over 65535"):
-        raw_update([((0, 0, 0, 0), b"")] * (MAX_RECTANGLES + 1))
 
 
 def test_a_reader_keeps_no_more_than_it_needs() -> None:

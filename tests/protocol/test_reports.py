@@ -10,8 +10,6 @@ from pluriverse_protocol import Headers, LocalProtocolError, MalformedReport, en
 from pluriverse_protocol.limits import MAX_REPORT_BYTES
 from pluriverse_protocol.reports import (
     MAX_REPORT_DEPTH,
-    REPORTS,
-    REQUESTS,
     Done,
     Frame,
     Joystick,
@@ -21,7 +19,6 @@ from pluriverse_protocol.reports import (
     Request,
     Reset,
     Reward,
-    Stop,
     Text,
     decode_report,
     decode_request,
@@ -48,12 +45,9 @@ def test_each_request_comes_back_from_its_line(request: Request) -> None:
 @pytest.mark.parametrize(
     ("line", "report"),
     [
-        (b'{"report": "ready", "episode": 1}', Ready(1)),
         (b'{"report": "ready", "episode": 1, "fps": 30, "joystick": true}', Ready(1, 30.0, joystick=True)),
         (b'{"report": "reward", "episode": 3, "reward": 1}\r', Reward(3, 1.0)),
-        (b'{"report": "done", "episode": 3}', Done(3)),
         (b'{"report": "done", "episode": 3, "terminated": false, "truncated": true}', Done(3, 0.0, False, True)),
-        (b'{"report": "text", "episode": 3, "text": "\xc3\xa9"}', Text(3, "\u00e9")),
         (b'{"report": "observation", "episode": 3, "observation": null, "more": 1}', Observation(3, None)),
         (b'{"report": "frame", "episode": 3, "frames": 12, "at": 1.5}', Frame(3, 12, at=1.5)),
     ],
@@ -70,40 +64,17 @@ def test_a_reset_that_names_no_clock_is_in_real_time() -> None:
             decode_request(line % (b', "clock": ' + clock))
 
 
-def test_requests_are_written_as_programs_read_them() -> None:
-    assert json.loads(encode_line(Reset(4, "toy", 7, 60.0))) == {
-        "request": "reset",
-        "episode": 4,
-        "env": "toy",
-        "seed": 7,
-        "fps": 60.0,
-        "options": {},
-    }
-    in_lockstep = json.loads(encode_line(Reset(4, "toy", 7, 60.0, clock="lockstep", time_limit_s=2.5)))
-    assert (in_lockstep["clock"], in_lockstep["time_limit_s"]) == ("lockstep", 2.5)
-    assert encode_line(Stop()) == b'{"request":"stop"}\n'
-
-
 @pytest.mark.parametrize(
     ("line", "complaint"),
     [
-        (b"", "not JSON"),
         (b"hello", "not JSON"),
-        (b"[]", "expected a JSON object"),
         (b"\xff", "not JSON"),
         (b"{}", "'report' is None, expected one of ready"),
-        (b'{"report": 1}', "'report' is 1"),
-        (b'{"report": ["ready"]}', "'report' is"),
-        (b'{"report": "reset"}', "'report' is 'reset'"),
         (b'{"request": "stop"}', "'report' is None"),
         (b'{"report": "ready"}', "ready: 'episode' is missing"),
-        (b'{"report": "ready", "episode": "1"}', "'episode' is '1', expected integer"),
         (b'{"report": "ready", "episode": true}', "'episode' is True"),
-        (b'{"report": "ready", "episode": -1}', "'episode' is -1"),
         (b'{"report": "reward", "episode": 1, "reward": NaN}', "not JSON"),
-        (b'{"report": "reward", "episode": 1, "reward": 1e999}', "not JSON"),
         (b'{"report": "reward", "episode": 1, "reward": null}', "'reward' is None, expected number"),
-        (b'{"report": "observation", "episode": 1, "observation": [1e999]}', "not JSON"),
         (b'{"report": "observation", "episode": 1}', "'observation' is missing"),
     ],
 )
@@ -148,7 +119,3 @@ def test_the_deepest_observation_that_is_taken_can_be_sent_on_to_agents() -> Non
 def test_what_a_line_cannot_carry_is_our_own_bug(message: Report | Request) -> None:
     with pytest.raises(LocalProtocolError, match="can't be sent"):
         encode_line(message)
-
-
-def test_no_report_has_the_name_of_a_request() -> None:
-    assert not set(REPORTS) & set(REQUESTS)

@@ -12,11 +12,6 @@ def test_token_is_any_text_that_is_not_too_long() -> None:
         assert seats.parse_token(header) is None
 
 
-@pytest.mark.parametrize(("header", "number"), [("0", 0), ("17", 17), (str(10**17), 10**17)])
-def test_last_number_is_read(header: str, number: int) -> None:
-    assert seats.parse_last_number(header) == number
-
-
 @pytest.mark.parametrize("header", [None, "", "-1", "1.5", "x", "\u0661", "\u00b2", "1" * 19])
 def test_what_is_no_number_is_none(header: str | None) -> None:
     assert seats.parse_last_number(header) is None

@@ -48,10 +48,3 @@ def test_a_step_of_long_ago_explains_nothing() -> None:
     stamp = clocks.wall()
     clocks.passed += 10.0
     assert clocks.steady.age(stamp) == 10.0
-
-
-def test_clocks_that_are_read_one_after_the_other_were_not_set() -> None:
-    clocks = Clocks()
-    clocks.set_by = 0.01
-    clocks.steady.now()
-    assert clocks.steady.step == 0.0

@@ -67,10 +67,6 @@ def test_fingerprint_is_of_what_clients_are_shown(tmp_path: Path) -> None:
         assert each.fingerprint == hashlib.sha256(shown(each)).hexdigest()
 
 
-def test_no_two_that_are_made_are_the_same() -> None:
-    assert Certificate.made(()).fingerprint != Certificate.made(()).fingerprint
-
-
 async def test_new_files_are_used_from_the_next_connection_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     files = Certificate(*signed(tmp_path, "localhost"))
     before = files.fingerprint

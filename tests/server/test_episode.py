@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import Any
 
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from pluriverse_protocol import messages, reports
-from pluriverse_protocol.episodes import TRANSITIONS, Event, State
 from pluriverse_server.episode import (
     HEARTBEAT_S,
     Begin,
@@ -20,7 +18,6 @@ from pluriverse_server.episode import (
     Finished,
     Output,
     Send,
-    add_finite,
 )
 
 FIRST = Environment("toy.First-v0", fps=50.0)
@@ -45,24 +42,6 @@ def running(environment: Environment = FIRST) -> EpisodeMachine:
     machine = begun(environment)
     machine.report(reports.Ready(1), 0.0)
     return machine
-
-
-def told(outputs: list[Output]) -> list[Any]:
-    """What matters of outputs for their order."""
-    result: list[Any] = []
-    for output in outputs:
-        match output:
-            case Send(messages.Describe(env_state=state), episode_id):
-                result.append((state, episode_id))
-            case Send(messages.Reward(reward=reward, done=done), episode_id):
-                result.append(("done" if done else "reward", reward, episode_id))
-            case Send(message, episode_id):
-                result.append((type(message).__name__, episode_id))
-            case Begin(episode_id=episode_id):
-                result.append(("begin", episode_id))
-            case Finished(episode_id=episode_id):
-                result.append(("finished", episode_id))
-    return result
 
 
 # ── the whole of it, at random ──────────────────────────────────────────────────────────────────────────────────────
@@ -264,66 +243,12 @@ test_agents_are_told_what_they_are_promised = Episodes.TestCase
 # ── one by one ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def happen(machine: EpisodeMachine, event: Event) -> list[Output]:
-    """Let ``event`` happen to the machine, from outside."""
-    match event:
-        case Event.RESET:
-            return machine.reset(SECOND, seed=3, fps=None, leaving=0, now=1.0)
-        case Event.JOIN:
-            return machine.reset(FIRST, seed=None, fps=None, leaving=0, now=1.0)
-        case Event.READY:
-            return machine.report(reports.Ready(1), 1.0)
-        case Event.REWARD:
-            return machine.report(reports.Reward(1, 1.0), 1.0)
-        case Event.DONE:
-            return machine.report(reports.Done(1), 1.0)
-        case Event.TIME_LIMIT:
-            return machine.time_limit(1, 1.0)
-        case Event.PROGRAM_LOST:
-            return machine.program_lost("exit status 1", 1.0)
-
-
-@pytest.mark.parametrize("event", Event)
-@pytest.mark.parametrize("state", State)
-def test_everything_may_happen_in_every_state(state: State, event: Event) -> None:
-    machine = {State.IDLE: make, State.RESETTING: begun, State.RUNNING: running}[state]()
-    assert machine.state is state
-    happen(machine, event)
-    if (state, event) in TRANSITIONS:
-        assert machine.state is TRANSITIONS[state, event][0]
-
-
 def test_nothing_is_described_before_the_first_environment() -> None:
     machine = make()
     assert machine.description() is None
     assert machine.heartbeat(10.0) == []
     assert machine.report(reports.Text(0, "early"), 0.0) == []
     assert machine.discarded_reports == 1
-
-
-@pytest.mark.parametrize(
-    ("environment", "seed", "leaving", "joins"),
-    [
-        (FIRST, None, 0, True),
-        (FIRST, None, 1, False),
-        (FIRST, None, 2, False),
-        (FIRST, 7, 0, False),
-        (FIRST, 0, 0, False),
-        (SECOND, None, 0, False),
-    ],
-)
-def test_reset_joins_what_is_under_way_unless_it_asks_for_more(
-    environment: Environment, seed: int | None, leaving: int, *, joins: bool
-) -> None:
-    machine = begun()
-    outputs = machine.reset(environment, seed=seed, fps=None, leaving=leaving, now=1.0)
-    assert told(outputs) == ([] if joins else [("resetting", 2), ("begin", 2)])
-
-
-@pytest.mark.parametrize("leaving", [0, 1, 5])
-def test_running_episode_is_never_joined(leaving: int) -> None:
-    outputs = running().reset(FIRST, seed=None, fps=None, leaving=leaving, now=1.0)
-    assert told(outputs) == [("done", 0.0, 1), ("finished", 1), ("resetting", 2), ("begin", 2)]
 
 
 def seeds(machine: EpisodeMachine, episodes: int) -> list[int]:
@@ -357,12 +282,6 @@ def test_without_a_seed_machines_differ() -> None:
     assert not set(sequences[0]) & set(sequences[1])
 
 
-def test_program_lost_while_resetting_is_asked_for_the_same_episode_again() -> None:
-    machine = make()
-    first = machine.reset(FIRST, seed=7, fps=144.0, leaving=0, now=0.0)
-    assert machine.program_lost("exit status 1", 1.0) == [first[-1]]
-
-
 @pytest.mark.parametrize(("terminated", "truncated"), list(itertools.product([False, True], repeat=2)))
 def test_done_is_terminated_or_truncated_whatever_the_program_says(*, terminated: bool, truncated: bool) -> None:
     last = running().report(reports.Done(1, 0.0, terminated, truncated), 1.0)[0]
@@ -389,39 +308,6 @@ def test_reason_of_the_end_is_told() -> None:
         assert outputs[1].seconds == 1.0
 
 
-def test_sync_environment_is_answered_once_a_step_and_hears_nothing_else() -> None:
-    machine = running(SYNC)
-    assert told(machine.report(reports.Reward(1, 0.0), 1.0)) == [("reward", 0.0, 1)]
-    assert machine.heartbeat(1000.0) == []
-
-
-def test_heartbeat_counts_from_the_last_reward_message() -> None:
-    machine = running()
-    assert machine.heartbeat(HEARTBEAT_S - 0.01) == []
-    assert told(machine.heartbeat(HEARTBEAT_S)) == [("reward", 0.0, 1)]
-    assert machine.heartbeat(HEARTBEAT_S + 0.1) == []
-    machine.report(reports.Reward(1, 1.0), 1.5)
-    assert machine.heartbeat(1.5 + HEARTBEAT_S - 0.01) == []
-
-
-def test_clock_that_is_set_back_does_not_silence_the_heartbeat() -> None:
-    assert told(running().heartbeat(-3600.0)) == [("reward", 0.0, 1)]
-
-
-def test_reward_tells_of_the_frames_so_far() -> None:
-    machine = running()
-    machine.report(reports.Frame(1, 60, 2, at=9.5), 10.0)
-    (sent,) = machine.report(reports.Reward(1, 1.0), 10.0)
-    assert isinstance(sent, Send)
-    assert isinstance(sent.message, messages.Reward)
-    assert sent.message.frame_at == 9.5
-    assert sent.message.info == {
-        "rewarder.frames": 60,
-        "rewarder.late_frames": 2,
-        "rewarder.lag.observation.timestamp": 9.5,
-    }
-
-
 def test_next_episode_begins_with_no_frames_no_picture_and_the_same_fps() -> None:
     machine = begun()
     machine.report(reports.Ready(1, 30.0, picture=(0, 0, 160, 210)), 0.0)
@@ -431,26 +317,6 @@ def test_next_episode_begins_with_no_frames_no_picture_and_the_same_fps() -> Non
     assert episode is not None
     assert (episode.frames, episode.late_frames, episode.frame_at, episode.picture) == (0, 0, None, None)
     assert episode.fps == 30.0
-
-
-def test_fps_of_the_reset_is_asked_of_the_program_and_the_programs_word_is_last() -> None:
-    machine = make()
-    *_, begin = machine.reset(FIRST, seed=None, fps=144.0, leaving=0, now=0.0)
-    assert isinstance(begin, Begin)
-    assert begin.fps == 144.0
-    machine.report(reports.Ready(1, 72.0), 0.0)
-    described = machine.description()
-    assert described is not None
-    assert described.fps == 72.0
-    machine.report(reports.Ready(1, 10.0), 0.0)
-    assert machine.description() == described
-
-
-def test_rewards_beyond_all_numbers_stay_numbers() -> None:
-    largest = math.nextafter(math.inf, 0)
-    assert add_finite(largest, largest) == largest
-    assert add_finite(-largest, -largest) == -largest
-    assert add_finite(1.5, 2.0) == 3.5
 
 
 def test_reward_that_would_add_up_to_infinity_is_refused() -> None:

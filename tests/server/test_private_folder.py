@@ -11,7 +11,6 @@ from collections.abc import Generator
 from pathlib import Path
 
 import pytest
-from pluriverse_server import private_folder
 from pluriverse_server.private_folder import LOCK, PREFIX, SHORT, PrivateFolder, sweep
 
 pytestmark = pytest.mark.browser
@@ -54,16 +53,6 @@ def test_files_are_where_temporary_files_belong_and_the_path_fits_a_browsers_soc
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(socket_path))
     folder.remove()
-
-
-def test_place_without_room_for_short_names_leaves_nothing(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(private_folder, "SHORT", place / "nowhere")
-    if len(str(place)) > private_folder.MAX_PATH_BYTES:
-        with pytest.raises(FileNotFoundError):
-            PrivateFolder()
-    else:
-        PrivateFolder().remove()
-    assert not list(place.iterdir())
 
 
 @pytest.mark.parametrize("unshared", [False, True], ids=["beside", "in another pid namespace"])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import base64
 import itertools
 import json
 import os
@@ -61,7 +60,6 @@ class Chromium:
         *,
         width: int = 1280,
         height: int = 800,
-        dark: bool = False,
         screen: Mapping[str, str] | None = None,
         flags: Sequence[str] = (),
     ) -> Self:
@@ -93,11 +91,16 @@ class Chromium:
             await process.stop()
             raise
         try:
-            await browser._open_page(width, height, dark)
+            await browser._open_page(width, height)
         except BaseException:
             await browser.close()
             raise
         return browser
+
+    async def resize(self, width: int = 1280, height: int = 800) -> None:
+        """Make the page so large, in CSS pixels."""
+        metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        await self.call("Emulation.setDeviceMetricsOverride", **metrics)
 
     async def open(self, url: str) -> None:
         """Go to ``url``; returns once the page and its scripts are loaded."""
@@ -154,11 +157,6 @@ class Chromium:
         await self.call("Input.dispatchKeyEvent", type="keyDown", **common, **text)
         await self.call("Input.dispatchKeyEvent", type="keyUp", **common)
 
-    async def screenshot(self, path: Path) -> None:
-        """Save what the page looks like as PNG."""
-        done = await self.call("Page.captureScreenshot", format="png")
-        await asyncio.to_thread(path.write_bytes, base64.b64decode(done["data"]))
-
     async def call(self, method: str, **parameters: JSON) -> dict[str, JSON]:
         """One DevTools command to the page, and its result.
 
@@ -190,18 +188,16 @@ class Chromium:
         await self._connection.close()
         await self._process.stop()
 
-    async def _open_page(self, width: int, height: int, dark: bool) -> None:
+    async def _open_page(self, width: int, height: int) -> None:
         targets = await self.call("Target.getTargets")
         page = next(target for target in targets["targetInfos"] if target["type"] == "page")
         attached = await self.call("Target.attachToTarget", targetId=page["targetId"], flatten=True)
         self._session = attached["sessionId"]
         for domain in ("Page", "Runtime", "Log"):
             await self.call(f"{domain}.enable")
-        scheme = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
+        scheme = [{"name": "prefers-color-scheme", "value": "light"}]
         await self.call("Emulation.setEmulatedMedia", features=scheme)
-        await self.call(
-            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False
-        )
+        await self.resize(width, height)
 
     async def _read(self) -> None:
         async for text in self._connection:

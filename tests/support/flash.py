@@ -24,55 +24,12 @@ class Random:
 # ── Racer ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 CARS: Final = 20
-FINISH: Final = 10
 
 
 def racer_lanes(seed: int) -> list[int]:
     """The lane of each car on the road, the first first; one's own is 1 at the start."""
     random = Random(seed)
     return [random.below(3) for _ in range(CARS)]
-
-
-# ── Shooter ─────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-COLUMN: Final = 60
-GROUND: Final = 380
-
-
-def shooter(seed: int, late: int) -> tuple[int, int]:
-    """Score and length in frames of a game in which Left and space are held from frame ``late`` on."""
-    random = Random(seed)
-    saucers: list[list[float]] = []
-    shots: list[list[float]] = []
-    frames, following, loaded, gun, score, landed = 0, 24, 0, 240.0, 0, 0
-    while landed < 5:
-        frames += 1
-        if frames > late:
-            gun = max(gun - 8, COLUMN / 2)
-            if frames >= loaded:
-                shots.append([gun, GROUND - 30])
-                loaded = frames + 8
-        if frames == following:
-            following += int(max(8, 24 - frames / 300))
-            saucers.append([(random.below(8) + 0.5) * COLUMN, 0])
-        for shot in shots:
-            shot[1] -= 16
-        for saucer in saucers:
-            saucer[1] += 3 + frames / 1500
-        flying: list[list[float]] = []
-        for shot in shots:
-            if shot[1] <= 0:
-                continue
-            hit = next((s for s in saucers if abs(s[0] - shot[0]) < 22 and abs(s[1] - shot[1]) < 22), None)
-            if hit is None:
-                flying.append(shot)
-            else:
-                saucers.remove(hit)
-                score += 10
-        shots = flying
-        landed += sum(saucer[1] >= GROUND for saucer in saucers)
-        saucers = [saucer for saucer in saucers if saucer[1] < GROUND]
-    return score, frames
 
 
 # ── Puzzle ──────────────────────────────────────────────────────────────────────────────────────────────────────────

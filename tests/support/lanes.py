@@ -9,7 +9,6 @@ import time
 from collections import deque
 from collections.abc import Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import NamedTuple
 
 import numpy as np
@@ -138,7 +137,7 @@ class Doorway:
     def __enter__(self) -> Doorway:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         for agent in self._agents:
             agent.close()
         if self.program is not None:

@@ -167,6 +167,11 @@ class PageRemote:
         """The next text observation."""
         return (await self.agent.hear_method("v0.env.text"))["body"]["text"]
 
+    async def until_text(self, text: str) -> None:
+        """Return once a text observation says that."""
+        while await self.text() != text:
+            pass
+
     @property
     def status(self) -> Mapping[str, Any]:
         """The remote's live state."""

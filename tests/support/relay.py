@@ -7,16 +7,18 @@ import contextlib
 import socket
 import struct
 import threading
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import AsyncGenerator, Callable, Generator
+from typing import TypeVar
 
 CHUNK = 65536
 
 
 class Relay:
-    """Carries connections to ``target``, a port of this machine."""
+    """Carries connections to ``target``, a port of this machine, each way ``delay_s`` seconds longer."""
 
-    def __init__(self, target: int) -> None:
+    def __init__(self, target: int, *, delay_s: float = 0.0) -> None:
         self.target = target
+        self.delay_s = delay_s
         self.loop = asyncio.get_running_loop()
         self.port = 0
         self.calls = 0
@@ -51,6 +53,7 @@ class Relay:
             return
         await self._carries.wait()
         far_reader, far_writer = await asyncio.open_connection("127.0.0.1", self.target)
+        await self.begin(reader, writer, far_writer)
         ends = {writer, far_writer}
         self._ends |= ends
         ways = [
@@ -65,12 +68,19 @@ class Relay:
         await asyncio.wait(ways)
         self._tasks.difference_update(ways)
 
+    async def begin(self, near: asyncio.StreamReader, back: asyncio.StreamWriter, far: asyncio.StreamWriter) -> None:
+        """Do what comes before bytes are carried: nothing."""
+
     async def _carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with contextlib.suppress(ConnectionError):
             while data := await reader.read(CHUNK):
                 await self._carries.wait()
-                writer.write(data)
-                await writer.drain()
+                if self.delay_s:
+                    self.loop.call_later(self.delay_s, writer.write, data)
+                else:
+                    writer.write(data)
+                    await writer.drain()
+        await asyncio.sleep(self.delay_s)
 
 
 def reset(writer: asyncio.StreamWriter) -> None:
@@ -80,10 +90,13 @@ def reset(writer: asyncio.StreamWriter) -> None:
     writer.transport.abort()
 
 
+_R = TypeVar("_R", bound=Relay)
+
+
 @contextlib.asynccontextmanager
-async def relaying(target: int) -> AsyncGenerator[Relay]:
-    """A relay to a port of this machine, on a port of its own."""
-    relay = Relay(target)
+async def relaying_by(make: Callable[[], _R]) -> AsyncGenerator[_R]:
+    """A relay, on a port of its own."""
+    relay = make()
     server = await asyncio.start_server(relay._called, "127.0.0.1", 0)  # pyright: ignore[reportPrivateUsage]
     relay.port = server.sockets[0].getsockname()[1]
     try:
@@ -96,22 +109,31 @@ async def relaying(target: int) -> AsyncGenerator[Relay]:
         await asyncio.gather(*relay._tasks)  # pyright: ignore[reportPrivateUsage]
 
 
+def relaying(target: int) -> contextlib.AbstractAsyncContextManager[Relay]:
+    """A relay to a port of this machine."""
+    return relaying_by(lambda: Relay(target))
+
+
 @contextlib.contextmanager
-def relaying_beside(*targets: int) -> Generator[list[Relay]]:
+def beside(*relayings: contextlib.AbstractAsyncContextManager[_R]) -> Generator[list[_R]]:
     """Relays on a loop of their own, for tests that have none."""
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, name="relay")
     thread.start()
     stack = contextlib.AsyncExitStack()
 
-    async def start() -> list[Relay]:
-        return [await stack.enter_async_context(relaying(target)) for target in targets]
+    async def start() -> list[_R]:
+        return [await stack.enter_async_context(each) for each in relayings]
 
     try:
-        relays = asyncio.run_coroutine_threadsafe(start(), loop).result(60)
-        yield relays
+        yield asyncio.run_coroutine_threadsafe(start(), loop).result(60)
     finally:
         asyncio.run_coroutine_threadsafe(stack.aclose(), loop).result(60)
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
         loop.close()
+
+
+def relaying_beside(*targets: int) -> contextlib.AbstractContextManager[list[Relay]]:
+    """Relays to ports of this machine, on a loop of their own."""
+    return beside(*map(relaying, targets))

@@ -7,7 +7,6 @@ import socket
 import time
 from collections import deque
 from pathlib import Path
-from types import TracebackType
 from typing import TypeVar
 
 from pluriverse_protocol.reports import Report, Request, decode_report, encode_line
@@ -31,7 +30,7 @@ class ReportServer:
     def __enter__(self) -> ReportServer:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self.hang_up()
         self._listener.close()
 

@@ -34,11 +34,29 @@ Clock = Literal["realtime", "lockstep"]
 
 _R = TypeVar("_R", bound=reports.Report)
 
-PROGRAM = """
-import os, signal, sys, time
-from pathlib import Path
+# A window on the screen, and what fills a rectangle of it.
+DRAWS = """
+import os, time
 from Xlib import X, XK
 from Xlib.display import Display
+
+display = Display()
+screen = display.screen()
+window = screen.root.create_window(
+    0, 0, 320, 200, 0, screen.root_depth, background_pixel=0, event_mask=X.ExposureMask | X.KeyPressMask
+)
+
+
+def fill(x, y, width, height, colour):
+    gc = window.create_gc(foreground=colour)
+    window.fill_rectangle(gc, x, y, width, height)
+    gc.free()
+"""
+
+PROGRAM = (
+    """
+import os, signal, sys, time
+from pathlib import Path
 
 print("started with", *sys.argv[1:], flush=True)
 home = Path(os.environ["HOME"])
@@ -56,22 +74,14 @@ if "orphan" in sys.argv and os.fork() == 0:
 if "hide" in sys.argv:
     time.sleep(600)
 
-display = Display()
-screen = display.screen()
-window = screen.root.create_window(
-    0, 0, 320, 200, 0, screen.root_depth, background_pixel=0, event_mask=X.ExposureMask | X.KeyPressMask
-)
+"""
+    + DRAWS
+    + """
 window.set_wm_name("menu")
 window.map()
 score = 0
 state = "menu"
-names = {XK.string_to_keysym(name): name for name in ("Return", "Right", *"xqbyfmke")}
-
-
-def fill(x, y, width, height, colour):
-    gc = window.create_gc(foreground=colour)
-    window.fill_rectangle(gc, x, y, width, height)
-    gc.free()
+names = {XK.string_to_keysym(name): name for name in ("Return", "Right", *"xqbyfk")}
 
 
 def draw():
@@ -86,7 +96,7 @@ def press(key):
     global score, state
     if key == "Return" and state != "playing":
         if "chatty" in sys.argv:
-            print("old\\n" * 100_000, end="", flush=True)
+            print("old\\n" * 40_000, end="", flush=True)
         state, score = "playing", 0
         (home / "played").touch()
         window.set_wm_name("playing")
@@ -110,11 +120,6 @@ def press(key):
     elif key == "f":
         for number in range(8):
             (home / f"file{number}").write_bytes(os.urandom(1 << 20))
-    elif key == "m":
-        global hoard
-        hoard = bytearray(os.urandom(1 << 20)) * 128
-    elif key == "e":
-        print("a" * 60 + "!", flush=True)
     elif key == "k":
         os.kill(os.getppid(), signal.SIGKILL)
 
@@ -125,6 +130,7 @@ while True:
         press(names.get(display.keycode_to_keysym(event.detail, 0)))
     draw()
 """
+)
 
 MANIFEST: dict[str, Any] = {
     "runtime": {
@@ -137,14 +143,14 @@ MANIFEST: dict[str, Any] = {
     },
     "program": {
         "command": ["python", "game.py"],
-        "ready": {"report": "ready", "timeout_s": 5},
+        "ready": {"report": "ready", "timeout_s": 60},
         "home": "home",
     },
     "reset": {
         "by": "restart",
-        "start": [{"keys": ["Return"], "until": "playing > 0.9", "every_s": 0.2, "timeout_s": 5}],
+        "start": [{"keys": ["Return"], "until": "playing > 0.9", "every_s": 0.2, "timeout_s": 60}],
     },
-    "episode": {"ready": "playing > 0.9", "ready_timeout_s": 5, "done": {"lost": "over > 0.9"}},
+    "episode": {"ready": "playing > 0.9", "ready_timeout_s": 60, "done": {"lost": "over > 0.9"}},
     "rewards": [{"source": "score", "scale": POINTS}],
     "sources": {
         "playing": {"from": "screen", "read": "colour", "region": [0, 0, 20, 20], "colour": "#00ff00"},

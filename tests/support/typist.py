@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import TracebackType
 from typing import Any, Final, cast
 
 from Xlib import X
@@ -19,11 +18,14 @@ class Typist:
         # python-xlib's types know nothing of most of its methods.
         self.display = cast("Any", Display(name))
         self._mapped: dict[int, int] = {}
+        self._held: set[int] = set()
 
     def __enter__(self) -> Typist:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
+        for keysym in list(self._held):
+            self.up(keysym)
         self.display.close()
 
     def map(self, keysym: int, keycode: int = SPARE_KEYCODE) -> None:
@@ -33,11 +35,13 @@ class Typist:
         self._mapped[keysym] = keycode
 
     def down(self, keysym: int) -> None:
-        """Press a key."""
+        """Press a key; it is released with the typist's end at the latest."""
+        self._held.add(keysym)
         self._key(X.KeyPress, keysym)
 
     def up(self, keysym: int) -> None:
         """Release it."""
+        self._held.discard(keysym)
         self._key(X.KeyRelease, keysym)
 
     def tap(self, *keysyms: int) -> None:

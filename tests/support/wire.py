@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import typing
+from collections.abc import Iterable
 from typing import Any, Final
 
 from hypothesis import strategies as st
 from pluriverse_protocol import Headers, kinds, messages, reports
-from pluriverse_protocol.env_options import Option, Value
-from pluriverse_protocol.env_spaces import Choice, Spaces
+from pluriverse_protocol.env_options import Option, OptionsOfEnv, OptionValues, Value
+from pluriverse_protocol.env_spaces import Choice, Spaces, SpacesOfEnv
 from pluriverse_protocol.events import Event, JoystickEvent, KeyEvent, PointerEvent
 from pluriverse_protocol.limits import (
     MAX_CHOICE_NAME_CHARS,
@@ -27,7 +29,7 @@ from pluriverse_protocol.limits import (
     MIN_FPS,
 )
 from pluriverse_protocol.rfb.limits import MAX_SIDE
-from pluriverse_protocol.tree import Node
+from pluriverse_protocol.tree import Node, Nodes
 
 # Exactly what NumPy's and C's doubles have below infinity.
 MAX_FLOAT: Final = math.nextafter(math.inf, 0)
@@ -36,7 +38,6 @@ numbers = st.floats(allow_nan=False, allow_infinity=False)
 texts = st.text(max_size=40)
 env_ids = st.text(min_size=1, max_size=MAX_ENV_ID_CHARS)
 fps = st.floats(min_value=MIN_FPS, max_value=MAX_FPS)
-seeds = st.integers(0, MAX_SEED)
 counts = st.integers(0, 2**63 - 1)
 message_ids = st.integers(-(2**63) + 1, 2**63 - 1) | st.text(max_size=MAX_MESSAGE_ID_CHARS)
 
@@ -61,7 +62,6 @@ boxes = st.tuples(coordinates, coordinates, sides, sides)
 times = st.floats(-MAX_TIME_S, MAX_TIME_S)
 pictures = st.tuples(*[st.integers(0, MAX_SIDE // 4)] * 2, *[st.integers(1, MAX_SIDE // 4)] * 2)
 frames = st.tuples(sides, sides, st.sampled_from([1, 3]))
-clocks = st.sampled_from(kinds.CLOCKS)
 
 keysyms = st.integers(1, MAX_KEYSYM)
 choices = st.builds(
@@ -121,133 +121,51 @@ def trees(draw: st.DrawFn) -> tuple[Node, ...]:
     )
 
 
-def _maybe(strategy: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
-    return st.none() | strategy
+# What there is of each kind.
+_VALUES: Final[dict[Any, st.SearchStrategy[Any]]] = {
+    kinds.Number: numbers,
+    kinds.Fps: fps,
+    kinds.Time: times,
+    kinds.Side: st.integers(0, MAX_SIDE),
+    kinds.Picture: pictures,
+    kinds.Flag: st.booleans(),
+    kinds.String: texts,
+    kinds.EnvId: env_ids,
+    kinds.EnvState: st.sampled_from(["resetting", "running"]),
+    kinds.Seed: st.integers(0, MAX_SEED),
+    kinds.Count: counts,
+    kinds.Handles: st.lists(counts, max_size=3).map(tuple),
+    kinds.MessageIdentifier: message_ids,
+    kinds.EpisodeId: st.integers(0, MAX_EPISODE_ID),
+    kinds.Object: json_objects,
+    kinds.Names: st.lists(texts, max_size=3).map(tuple),
+    kinds.Events: st.lists(events, max_size=8).map(tuple),
+    kinds.Box: boxes,
+    kinds.Clock: st.sampled_from(kinds.CLOCKS),
+    kinds.StepFrames: st.integers(1, MAX_STEP_FRAMES),
+    kinds.PictureShape: frames,
+    kinds.Json: json_values,
+    SpacesOfEnv: all_spaces(),
+    OptionsOfEnv: all_options,
+    OptionValues: option_values,
+    Nodes: trees(),
+}
+_BY_KIND: Final = {id(typing.get_args(annotated)[1]): values for annotated, values in _VALUES.items()}
 
 
-headers = st.builds(
-    Headers,
-    message_id=message_ids,
-    sent_at=times,
-    episode_id=_maybe(st.integers(0, MAX_EPISODE_ID)),
-    parent_message_id=_maybe(message_ids),
-    parent_runtime=_maybe(times),
-    received_at=_maybe(times),
-    number=_maybe(counts),
-    last_number=_maybe(counts),
-)
-server_messages: st.SearchStrategy[messages.ServerMessage] = st.one_of(
-    st.builds(
-        messages.Describe,
-        env_id=env_ids,
-        env_state=st.sampled_from(["resetting", "running"]),
-        fps=fps,
-        runtime=_maybe(texts),
-        runtime_version=_maybe(texts),
-        width=_maybe(st.integers(0, MAX_SIDE)),
-        height=_maybe(st.integers(0, MAX_SIDE)),
-        clock=_maybe(texts),
-        clocks=_maybe(st.lists(texts, max_size=2).map(tuple)),
-        frame_time=_maybe(times),
-        lockstep=_maybe(texts),
-        capabilities=_maybe(st.lists(texts, max_size=3).map(tuple)),
-        metadata_encoding=_maybe(json_values),
-        picture=_maybe(pictures),
-        spaces=_maybe(all_spaces()),
-        options=_maybe(all_options),
-        info=_maybe(json_objects),
-    ),
-    st.builds(
-        messages.Reward,
-        reward=numbers,
-        done=st.booleans(),
-        info=json_objects,
-        terminated=_maybe(st.booleans()),
-        truncated=_maybe(st.booleans()),
-        frame_at=_maybe(times),
-    ),
-    st.builds(messages.Text, texts),
-    st.builds(messages.Observation, json_values),
-    st.builds(messages.Close, texts),
-    st.builds(messages.ErrorReply, texts),
-    st.just(messages.ResetReply()),
-    st.just(messages.PingReply()),
-    st.builds(messages.FirstFrame, frame=frames, text=texts, observation=_maybe(json_values), info=json_objects),
-    st.builds(
-        messages.StepReply,
-        n=counts,
-        reward=numbers,
-        done=st.booleans(),
-        terminated=st.booleans(),
-        truncated=st.booleans(),
-        frame=frames,
-        text=texts,
-        observation=_maybe(json_values),
-        info=json_objects,
-    ),
-    st.builds(messages.SnapshotReply, handle=_maybe(counts)),
-    st.builds(messages.RestoreReply, frame=frames, text=texts, observation=_maybe(json_values), info=json_objects),
-    st.builds(messages.TreeReply, nodes=trees(), left_out=counts),
-)
-agent_messages: st.SearchStrategy[messages.AgentMessage] = st.one_of(
-    st.builds(
-        messages.Reset,
-        env_id=_maybe(env_ids),
-        seed=_maybe(seeds),
-        fps=_maybe(fps),
-        options=_maybe(option_values),
-        clock=_maybe(clocks),
-    ),
-    st.just(messages.Ping()),
-    st.just(messages.Tree()),
-    st.builds(messages.Action, action=st.lists(events, max_size=8).map(tuple), env_id=_maybe(env_ids)),
-    st.builds(
-        messages.AgentStep,
-        n=counts,
-        frames=st.integers(1, MAX_STEP_FRAMES),
-        events=st.lists(events, max_size=8).map(tuple),
-    ),
-    st.builds(messages.AgentSnapshot, drop=st.lists(counts, max_size=3).map(tuple)),
-    st.builds(messages.AgentRestore, handle=counts),
-)
-program_reports: st.SearchStrategy[reports.Report] = st.one_of(
-    st.builds(
-        reports.Ready,
-        episode=counts,
-        fps=_maybe(fps),
-        joystick=st.booleans(),
-        picture=_maybe(pictures),
-        spaces=_maybe(all_spaces()),
-        info=_maybe(json_objects),
-    ),
-    st.builds(reports.Reward, episode=counts, reward=numbers, at=_maybe(times)),
-    st.builds(
-        reports.Done,
-        episode=counts,
-        reward=numbers,
-        terminated=st.booleans(),
-        truncated=st.booleans(),
-        reason=texts,
-        at=_maybe(times),
-    ),
-    st.builds(reports.Text, episode=counts, text=texts),
-    st.builds(reports.Observation, episode=counts, observation=json_values),
-    st.builds(reports.Frame, episode=counts, frames=counts, late_frames=counts, at=_maybe(times)),
-    st.builds(reports.TreeRead, episode=counts, number=counts, nodes=trees(), left_out=counts, error=texts),
-)
-program_requests: st.SearchStrategy[reports.Request] = st.one_of(
-    st.builds(
-        reports.Reset,
-        episode=counts,
-        env=texts,
-        seed=seeds,
-        fps=fps,
-        options=option_values,
-        clock=clocks,
-        time_limit_s=_maybe(numbers),
-    ),
-    st.just(reports.Stop()),
-    st.builds(reports.Joystick, event=texts, value=numbers),
-    st.builds(reports.Delivered, episode=counts, sent_at=times),
-    st.builds(reports.ReadTree, number=counts, picture=boxes),
-)
+def _made(message: type[Any]) -> st.SearchStrategy[Any]:
+    """Messages of a class, each field of its kind."""
+    values = {field.key: _BY_KIND[id(field.kind)] for field in kinds.fields_of(message)}
+    optional = {field.key for field in kinds.fields_of(message) if field.optional}
+    return st.builds(message, **{key: st.none() | each if key in optional else each for key, each in values.items()})
+
+
+def _any_of(classes: Iterable[type[Any]]) -> st.SearchStrategy[Any]:
+    return st.one_of(*map(_made, classes))
+
+
+headers: st.SearchStrategy[Headers] = _made(Headers)
+server_messages: st.SearchStrategy[messages.ServerMessage] = _any_of(messages.SERVER_METHODS.values())
+agent_messages: st.SearchStrategy[messages.AgentMessage] = _any_of(messages.AGENT_METHODS.values())
+program_reports: st.SearchStrategy[reports.Report] = _any_of(reports.REPORTS.values())
+program_requests: st.SearchStrategy[reports.Request] = _any_of(reports.REQUESTS.values())

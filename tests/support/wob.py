@@ -147,12 +147,6 @@ class Player:
             assert self._end is None, f"the episode is over: {self._end}"
             await self._hear()
 
-    async def sees(self, condition: Callable[[], Any]) -> bool:
-        """Look until this holds or the episode is over; whether it holds."""
-        while not condition() and self._end is None:
-            await self._hear()
-        return self._end is None
-
     async def find(self, tag: str = "", text: str | None = None, **wanted: str) -> Thing:
         """The first thing of this tag, text and these attributes (``class`` as ``of``), once there is one."""
         await self.see(lambda: self.all(tag, text, **wanted))

@@ -6,7 +6,6 @@ import select
 import time
 from collections.abc import Callable
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Final, Self, TypeVar
 
 from pluriverse_protocol.events import BUTTONS
@@ -58,9 +57,7 @@ class Window:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.connection.display.socket.close()
 
     def fill(self, x: int, y: int, width: int, height: int, rgb: tuple[int, int, int]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import linecache
 import random
 import signal
 import sys
@@ -55,7 +56,9 @@ class CtrlC:
     def _trace(self, frame: FrameType, event: str, _: object) -> Any:
         if not frame.f_code.co_filename.startswith(SOURCES):
             return None
-        if event == "line":
+        # Python calls no handler between the last line of a with and its end, where a lock is let go of.
+        code = frame.f_code.co_filename
+        if event == "line" and not linecache.getline(code, frame.f_lineno).lstrip().startswith("with "):
             self.left -= 1
             if not self.left:
                 self.pressed = frame

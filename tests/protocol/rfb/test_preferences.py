@@ -11,10 +11,6 @@ def test_best_comes_first_and_extensions_are_always_asked_for() -> None:
     assert preferred_encodings() == [7, 16, 5, 0, *EXTENSIONS]
 
 
-def test_copyrect_is_asked_for_by_name_only() -> None:
-    assert 1 not in preferred_encodings()
-
-
 @pytest.mark.parametrize(
     ("wishes", "expected"),
     [

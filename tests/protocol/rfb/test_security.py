@@ -4,7 +4,6 @@ import pytest
 from pluriverse_protocol.rfb.des import encrypt_block
 from pluriverse_protocol.rfb.errors import AuthenticationFailed, NoCommonSecurity
 from pluriverse_protocol.rfb.security import (
-    SecurityType,
     answer_challenge,
     choose_type,
     generate_password,
@@ -19,17 +18,6 @@ def test_answer_is_des_with_the_bits_of_the_password_reversed() -> None:
     key = bytes([0x86, 0x46, 0xC6, 0x26, 0, 0, 0, 0])  # a, b, c, d
     expected = encrypt_block(key, CHALLENGE[:8]) + encrypt_block(key, CHALLENGE[8:])
     assert answer_challenge("abcd", CHALLENGE) == expected
-
-
-def test_only_eight_bytes_of_a_password_count() -> None:
-    assert answer_challenge("12345678", CHALLENGE) == answer_challenge("123456789", CHALLENGE)
-    assert answer_challenge("1234567", CHALLENGE) != answer_challenge("12345678", CHALLENGE)
-    assert answer_challenge("éééé", CHALLENGE) == answer_challenge("éééé!", CHALLENGE)
-
-
-def test_password_is_used_where_it_is_asked_for() -> None:
-    assert choose_type([1, 2], password=True) is SecurityType.VNC
-    assert choose_type([1, 2], password=False) is SecurityType.NONE
 
 
 def test_what_cannot_be_chosen_is_told_by_name() -> None:

@@ -61,17 +61,6 @@ def test_client_with_a_wrong_password_is_told(version: tuple[int, int]) -> None:
         shake_hands(version, "secret", "guess", [])
 
 
-def test_first_message_may_come_with_the_end_of_the_handshake() -> None:
-    server = ServerHandshake(None)
-    server.feed(b"RFB 003.008\n\x01\x01first message")
-    assert server.done
-    assert server.leftover == b"first message"
-
-
-def test_greeting_is_the_latest_version() -> None:
-    assert ServerHandshake(None).greeting == b"RFB 003.008\n"
-
-
 @pytest.mark.parametrize("said", [b"GET / HTTP/1", b"RFB 003.008\n\x01", b"RFB 003.008\n\x13"])
 def test_client_that_speaks_something_else_is_refused(said: bytes) -> None:
     with pytest.raises(BadHandshake):

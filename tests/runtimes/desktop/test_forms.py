@@ -13,26 +13,11 @@ from support.waiting import eventually
 # What is waited for below, and for the start, may take longer together than a test may otherwise.
 pytestmark = [pytest.mark.slow, pytest.mark.display, pytest.mark.timeout(360)]
 
-# The fields of EasyTAG, where they are with large and with small icons above them.
-FIELDS = {"title": (600, 264), "artist": (600, 300), "album": (560, 372), "year": (500, 408), "track": (652, 408)}
-TAGS = {"title": "Locomotion", "artist": "John Coltrane", "album": "Blue Train", "year": "1957", "track": "4"}
-
 
 def type_text(game: Played, text: str) -> None:
     """Type over VNC, so that it comes after clicks."""
     for character in text:
         game.viewer.press(keysym("space" if character == " " else character))
-
-
-async def fill(game: Played, field: str, text: str) -> None:
-    """Replace what a field of EasyTAG holds."""
-    game.viewer.pointer(*FIELDS[field])
-    game.viewer.pointer(*FIELDS[field], mask=1)
-    game.viewer.pointer(*FIELDS[field])
-    for key in ("End", *["BackSpace"] * 24):
-        game.viewer.press(keysym(key))
-    await eventually(lambda: game.reading(field) is False)
-    type_text(game, text)
 
 
 async def order(game: Played, **instead: str) -> None:
@@ -61,32 +46,6 @@ async def test_order_pays_for_each_field_that_is_as_the_letter_says_when_it_is_s
             body = await game.reward()
             assert (body["done"], body["reward"], body["info"]["reason"]) == (True, paid, "the order was sent")
             await game.running()
-
-
-async def test_letter_follows_from_the_seed() -> None:
-    async with playing("YadOrder") as game:
-        letters: list[str] = []
-        for seed in (1, 2, 1):
-            leaving = [m["headers"]["episode_id"] for m in game.agent.heard if "episode_id" in m["headers"]][-1]
-            await game.agent.hear_reply(await game.agent.reset(game.env_id, leaving=leaving, seed=seed))
-            await game.running()
-            letters.append((await game.agent.hear_method("v0.env.text"))["body"]["text"])
-        assert letters[0] == letters[2] != letters[1]
-
-
-async def test_each_tag_pays_once_it_is_right_and_costs_that_again_when_it_is_not() -> None:
-    async with playing("EasyTag") as game:
-        await eventually(lambda: game.reading("album") is not None)
-        right = sum(bool(game.reading(field)) for field in FIELDS)
-        await fill(game, "album", "Red Train")
-        await fill(game, "album", TAGS["album"])
-        await eventually(lambda: game.reading("album") is True)
-        for field in [field for field in FIELDS if not game.reading(field)]:
-            await fill(game, field, TAGS[field])
-            await eventually(lambda field=field: game.reading(field) or game.remote.status()["last_episodes"])
-        await eventually(lambda: game.remote.status()["last_episodes"])
-        last = game.remote.status()["last_episodes"][-1]
-        assert (last["reward"], last["reason"]) == (len(FIELDS) - right, "all tags are right")
 
 
 async def test_the_order_forms_tree_tells_its_fields_and_follows_them() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import vizdoom
-from doom.catalogue import UnknownEnvironment, entries, entry_of
+from doom.catalogue import entries
 
 RUNTIME = Path(__file__).parents[3] / "runtimes" / "doom"
 CONFIGS = Path(vizdoom.scenarios_path)
@@ -49,8 +49,3 @@ def test_buttons_are_those_of_the_scenario_that_keys_can_press(config: str) -> N
     for entry in entries():
         if entry.config == config:
             assert sorted(entry.buttons) == sorted(pressable)
-
-
-def test_unknown_id_is_refused() -> None:
-    with pytest.raises(UnknownEnvironment, match="lists all"):
-        entry_of("doom.Quake-v0")

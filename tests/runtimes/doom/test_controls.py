@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from doom.controls import CONTROL, KEYS, action, choices
+from doom.controls import action, choices
 
 
 def test_few_buttons_make_each_combination_but_opposites() -> None:
@@ -18,11 +18,3 @@ def test_choice_presses_its_buttons_and_no_others() -> None:
     pressed = {choice["name"]: action(buttons, frozenset(choice["keys"])) for choice in choices(buttons)}
     assert pressed["wait"] == [0, 0, 0]
     assert pressed["move left+attack"] == [1, 0, 1]
-
-
-def test_key_of_a_button_that_the_scenario_lacks_does_nothing() -> None:
-    assert action(("MOVE_LEFT", "MOVE_RIGHT"), frozenset({CONTROL, 0x20})) == [0, 0]
-
-
-def test_no_two_buttons_share_a_key() -> None:
-    assert len(set(KEYS.values())) == len(KEYS)

@@ -12,8 +12,8 @@ import psutil
 import pytest
 import vizdoom
 from doom.catalogue import entry_of
-from doom.controls import CONTROL, KEYS, RIGHT, UP
-from doom.engine import Engine, EngineDied, Outcome
+from doom.controls import CONTROL, KEYS, UP
+from doom.engine import Engine, EngineDied
 from numpy.typing import NDArray
 from support.xvfb import HEIGHT, WIDTH, Xvfb
 
@@ -28,14 +28,6 @@ def sweep(tic: int) -> frozenset[int]:
     """Keys that shoot along the whole wall of Basic within its time limit."""
     walking = (tic // 8) % 2 == 0
     return frozenset({CONTROL, LEFTWARDS if tic < 40 else RIGHTWARDS}) if walking else frozenset({CONTROL})
-
-
-def play(engine: Engine, env: str, seed: int, tics: int) -> list[Outcome]:
-    engine.begin(entry_of(env), seed)
-    outcomes: list[Outcome] = []
-    while len(outcomes) < tics and not (outcomes and outcomes[-1].reason):
-        outcomes.append(engine.step(sweep(len(outcomes))))
-    return outcomes
 
 
 def engine_process() -> psutil.Process:
@@ -60,13 +52,6 @@ def picture(display: Xvfb) -> NDArray[np.uint8]:
     return display.pixels(*WINDOW)
 
 
-def test_shooting_the_monster_of_basic_earns_more_than_90_and_ends_the_episode(engine: Engine) -> None:
-    outcomes = play(engine, "doom.Basic-v0", 2, 300)
-    assert max(outcome.reward for outcome in outcomes) > 90
-    assert (outcomes[-1].terminated, outcomes[-1].truncated) == (True, False)
-    assert outcomes[-1].reason == "scenario over"
-
-
 def test_episode_is_picture_for_picture_what_vizdoom_gives_when_called_directly(engine: Engine, display: Xvfb) -> None:
     direct = directly("basic", ["MOVE_LEFT", "MOVE_RIGHT", "ATTACK"], 7)
     try:
@@ -81,14 +66,6 @@ def test_episode_is_picture_for_picture_what_vizdoom_gives_when_called_directly(
         direct.close()
 
 
-def test_scenario_that_runs_out_of_time_is_truncated(engine: Engine) -> None:
-    engine.begin(entry_of("doom.Basic-v0"), 1)
-    outcomes = [engine.step(WAIT) for _ in range(300)]
-    assert (outcomes[-1].terminated, outcomes[-1].truncated) == (False, True)
-    assert outcomes[-1].reason == "time limit of the scenario"
-    assert not any(outcome.reason for outcome in outcomes[:-1])
-
-
 def test_player_who_dies_has_terminated_and_pays_for_it(engine: Engine) -> None:
     engine.begin(entry_of("doom.DeadlyCorridor-v0"), 1)
     outcome = engine.step(WAIT)
@@ -99,32 +76,6 @@ def test_player_who_dies_has_terminated_and_pays_for_it(engine: Engine) -> None:
     assert (outcome.terminated, outcome.reason) == (True, "died")
     assert outcome.reward < -50
     assert engine.observation()[0] <= 0
-
-
-def test_variables_follow_the_game(engine: Engine) -> None:
-    engine.begin(entry_of("doom.DefendTheCenter-v0"), 1)
-    health, armor, ammo, kills = engine.observation()
-    assert (health, armor, ammo, kills) == (100, 0, 26, 0)
-    for _ in range(30):
-        engine.step(frozenset({CONTROL}))
-    assert engine.observation()[2] < ammo
-
-
-def test_free_play_begins_on_its_own_map(engine: Engine, display: Xvfb) -> None:
-    seen: set[bytes] = set()
-    for env in ("doom.FreePlay-v0", "doom.FreePlayMap02-v0", "doom.FreePlayE1M1-v0", "doom.FreePlayE2M1-v0"):
-        engine.begin(entry_of(env), 1)
-        engine.step(WAIT)
-        seen.add(picture(display).tobytes())
-    assert len(seen) == 4
-
-
-def test_turning_changes_the_picture_within_a_tic(engine: Engine, display: Xvfb) -> None:
-    engine.begin(entry_of("doom.HealthGathering-v0"), 1)
-    engine.step(WAIT)
-    before = picture(display)
-    engine.step(frozenset({RIGHT}))
-    assert not np.array_equal(picture(display), before)
 
 
 def test_crash_of_the_engine_is_told(engine: Engine) -> None:

@@ -11,12 +11,9 @@ import psutil
 import pytest
 from doom.controls import CONTROL, KEYS
 from pluriverse_protocol import metadata
-from pluriverse_protocol.reports import Done, Frame, Observation, Ready, Reset, Reward, Stop
-from support.agent import connected
+from pluriverse_protocol.reports import Done, Frame, Observation, Reset, Reward, Stop
 from support.gym_core import DEADLINE_S, Player
-from support.remotes import on_machine
 from support.report_server import ReportServer
-from support.rfb import RfbClient
 
 pytestmark = [pytest.mark.slow, pytest.mark.display]
 
@@ -86,25 +83,6 @@ def test_variables_are_told_at_the_beginning_and_when_they_change(player: Player
     player.keyboard.up(CONTROL)
 
 
-def test_key_that_is_tapped_between_two_tics_counts(player: Player) -> None:
-    player.reset("doom.DefendTheCenter-v0", fps=15.0)
-    player.daemon.expect(Observation)
-    # The pistol is raised by then.
-    while player.daemon.expect(Frame).frames < 15:
-        pass
-    player.keyboard.tap(CONTROL)
-    assert ammunition(player) == 25
-
-
-def test_escape_opens_no_menu(player: Player) -> None:
-    player.reset("doom.Basic-v0")
-    before = player.daemon.expect(Frame).frames
-    player.keyboard.tap(ESCAPE, ESCAPE, 0xFFC7, ord("y"))
-    rewards = [player.daemon.expect(Reward).reward for _ in range(10)]
-    assert rewards == [-1.0] * 10
-    assert player.daemon.expect(Frame).frames > before + 5
-
-
 def test_probe_is_painted_with_the_time_at_which_it_came(player: Player) -> None:
     player.keyboard.map(PROBE)
     player.reset("doom.Basic-v0")
@@ -162,30 +140,3 @@ def test_crash_of_the_engine_ends_it_with_a_reason(player: Player) -> None:
 def test_environment_that_is_none_ends_it_with_a_reason(player: Player) -> None:
     player.daemon.send(Reset(1, "doom.Quake-v0", 1, 35.0))
     assert player.process.wait(DEADLINE_S) == 1
-
-
-async def test_remote_tells_an_agent_of_its_rewards_and_of_its_end() -> None:
-    with on_machine(runtime="doom") as remote:
-        async with connected(remote.port, remote.password) as agent:
-            described = await agent.hear()
-            assert described["body"]["env_id"] == "doom.Basic-v0"
-            with RfbClient("127.0.0.1", remote.vnc_port, remote.password) as screen:
-                screen.wait_until(lambda: len(set(screen.framebuffer[::16, ::16, :3].reshape(-1, 3)[:, 0])) > 8)
-                for keysym in (CONTROL, LEFTWARDS):
-                    screen.press(keysym)
-            reward = await agent.hear_until(lambda m: m["method"] == "v0.env.reward" and m["body"]["reward"] != 0)
-            assert reward["body"]["reward"] < 0
-            done = await agent.hear_until(lambda m: m["method"] == "v0.env.reward" and m["body"]["done"])
-            assert done["body"]["info"]["reason"]
-
-
-def test_no_pointer_is_in_the_picture_where_one_aims() -> None:
-    with on_machine(runtime="doom") as remote, RfbClient("127.0.0.1", remote.vnc_port, remote.password) as screen:
-        screen.wait_until(lambda: len(set(screen.framebuffer[::16, ::16, :3].reshape(-1, 3)[:, 0])) > 8)
-        # The monster is as far away as its wall; the pointer's cross has a white edge.
-        assert screen.framebuffer[230:250, 310:330, :3].max() < 255
-
-
-def test_ready_says_at_what_rate_it_runs(player: Player) -> None:
-    player.daemon.send(Reset(1, "doom.Basic-v0", 1, 20.0))
-    assert player.daemon.expect(Ready).fps == 20.0

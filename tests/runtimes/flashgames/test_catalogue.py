@@ -44,18 +44,10 @@ def listed(runtime: Path) -> list[dict[str, Any]]:
     return json.loads(done.stdout)
 
 
-def test_without_a_folder_of_ones_own_there_are_the_three_games(runtime: Path) -> None:
-    assert [entry["title"] for entry in listed(runtime)] == ["Racer", "Shooter", "Lights out"]
-
-
 def test_own_table_adds_games_whose_movies_lie_beside_it(runtime: Path) -> None:
     (runtime / "swf/games.toml").write_text(GAME)
     own = listed(runtime)[-1]
     assert (own["id"], own["swf"], own["file"]) == ("flashgames.Own-v0", "swf/own.swf", str(runtime / "swf/own.swf"))
-
-
-def test_only_a_game_that_is_not_read_by_external_interface_is_wrapped(runtime: Path) -> None:
-    assert [entry["wrapped"] for entry in listed(runtime)] == [False, False, True]
 
 
 @pytest.mark.parametrize(

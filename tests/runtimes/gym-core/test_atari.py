@@ -32,10 +32,6 @@ def test_drawn_frameskips_are_two_to_four_and_the_seed_says_which() -> None:
     assert drawn != [other.next() for _ in range(200)]
 
 
-def test_a_fixed_frameskip_is_fixed() -> None:
-    assert {Frameskips(1, 7).next(), Frameskips(1, 8).next()} == {1}
-
-
 @pytest.mark.parametrize(("rom", "height"), [("breakout", 210), ("seaquest", 210), ("air_raid", 250)])
 def test_the_picture_is_the_games_in_bgrx_however_late_its_colours_come(rom: str, height: int) -> None:
     game, fire = Atari(rom, 1, 0.0), frozenset({FIRE})
@@ -75,7 +71,7 @@ def test_the_maximum_of_two_frames_shows_all_that_flickers(frameskip: int) -> No
     assert flickered
 
 
-@pytest.mark.parametrize("rom", ["asteroids", "seaquest", "air_raid"])
+@pytest.mark.parametrize("rom", ["asteroids", "air_raid"])
 def test_the_maximum_is_the_same_however_few_frames_are_looked_at(rom: str) -> None:
     game, keys = Atari(rom, 1, 0.0, max_pool=True), frozenset({FIRE, LEFT})
     environment, direct = AtariEnvironment(game, Emulators()), Emulators().begin(game, 1)
@@ -111,19 +107,6 @@ def test_skipped_frames_change_no_picture_but_one_that_they_end_with(monkeypatch
     assert np.array_equal(skipping.rgb(), plain.rgb())
 
 
-def test_only_the_rows_asked_for_are_drawn() -> None:
-    environment = AtariEnvironment(Atari("pong", 4, 0.0), Emulators())
-    environment.reset(1)
-    environment.frame()
-    width, height = environment.size
-    whole, part = np.zeros((2, height, width, 4), np.uint8)
-    environment.draw(whole, 0, height)
-    environment.draw(part, 30, 50)
-    assert np.array_equal(part[30:50], whole[30:50])
-    part[30:50] = 0
-    assert not part.any()
-
-
 def test_an_episode_is_truncated_at_the_emulators_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(emulators, "MAX_FRAMES", 50)
     environment = AtariEnvironment(Atari("pong", 4, 0.0), Emulators())
@@ -132,14 +115,3 @@ def test_an_episode_is_truncated_at_the_emulators_limit(monkeypatch: pytest.Monk
     assert not any(outcome.terminated for outcome in outcomes)
     assert [outcome.truncated for outcome in outcomes] == [False] * 12 + [True]
     assert outcomes[-1].reason.startswith("time limit")
-
-
-def test_a_lost_game_is_terminated() -> None:
-    environment = AtariEnvironment(Atari("pong", 4, 0.0), Emulators())
-    environment.reset(1)
-    outcome, total = environment.step(frozenset()), 0.0
-    while not (outcome.terminated or outcome.truncated):
-        outcome = environment.step(frozenset())
-        total += outcome.reward
-    assert (outcome.terminated, outcome.truncated, outcome.reason) == (True, False, "game over")
-    assert total == -21

@@ -81,13 +81,3 @@ def test_steps_a_second_are_those_the_environment_was_made_for() -> None:
 def test_a_variant_is_what_its_name_says(id_: str, game: Atari, fps: float, sync: bool) -> None:
     (entry,) = [entry for entry in entries() if entry.id == id_]
     assert (entry.game, entry.fps, entry.sync) == (game, fps, sync)
-
-
-def test_the_four_cart_poles_are_in_it() -> None:
-    found = {
-        entry.id: entry for entry in entries() if entry.id.startswith("gym-core.CartPole") and entry.id.endswith("-v0")
-    }
-    assert len(found) == 4
-    for id_, entry in found.items():
-        assert entry.sync == ("Sync" in id_)
-        assert entry.game.low_dimensional == ("LowD" in id_)  # type: ignore[union-attr]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Generator, Iterable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -15,8 +14,7 @@ import pytest
 from gym_core import choices, emulators, tables
 from gym_core.catalogue import Entry, entries
 from gym_core.catalogue import Gymnasium as GymnasiumGame
-from gym_core.controls import DOWN, FIRE, LEFT, RIGHT, UP, Held, Turns, controls_of, joystick
-from gym_core.episode import STEP_KEY
+from gym_core.controls import DOWN, FIRE, LEFT, RIGHT, UP, Held, controls_of, joystick
 from gym_core.gymnasium_env import GymnasiumEnvironment
 from pluriverse_protocol.atari import ACTIONS, MINIMAL_ACTIONS
 from pluriverse_protocol.env_spaces import Spaces, parse
@@ -59,12 +57,6 @@ def number_of(space: Any) -> int | None:
         return None
     assert space.start == 0  # pyright: ignore[reportUnknownMemberType]
     return int(cast("Any", space).n)
-
-
-def test_every_environment_says_what_its_agents_can_do() -> None:
-    for entry in ENTRIES.values():
-        assert len(spaces_of(entry).discrete) >= 2, entry.id
-        assert not spaces_of(entry).pointer
 
 
 def test_the_tables_of_actions_are_those_of_ale_py() -> None:
@@ -132,23 +124,6 @@ def test_choices_are_named_for_people(id_: str, names: list[str]) -> None:
     assert [choice.name for choice in spaces_of(GAMES[id_]).discrete] == names
 
 
-def test_keys_are_tapped_where_each_press_is_a_step() -> None:
-    for id_, entry in GAMES.items():
-        controls = controls_of(id_)
-        assert spaces_of(entry).tap == isinstance(controls, Turns), id_
-        if isinstance(controls, Turns):
-            assert set(spaces_of(entry).keyboard) == set(controls.actions)
-
-
-def test_actions_have_names_exactly_where_they_are_numbers() -> None:
-    for id_ in tables.REAL_TIME:
-        held = controls_of(id_)
-        assert isinstance(held, Held)
-        with made(GymnasiumGame(id_)) as environment:
-            assert len(held.names) == (number_of(action_space(environment)) or 0), id_
-        assert (held.names == ()) == (id_ in CONTINUOUS), id_
-
-
 def test_text_and_observations_are_promised_exactly_where_they_come() -> None:
     for id_ in ("CartPole-v0", "CartPoleLowD-v0", "Pendulum-v1", "Taxi-v4", "MiniGrid-Empty-5x5-v0", "BabyAI-GoTo-v0"):
         entry = ENTRIES[id_]
@@ -159,14 +134,3 @@ def test_text_and_observations_are_promised_exactly_where_they_come() -> None:
             observation, text = environment.observation(), environment.text()
         assert described.observation == (None if observation is None else np.shape(observation)), id_
         assert described.text == bool(text), id_
-
-
-def test_variants_are_acted_on_like_their_game_and_waiting_ones_say_which_key_steps() -> None:
-    for one, other in (
-        ("PongSync-v3", "Pong-v0"),
-        ("PongDeterministicSync-v0", "Pong30FPS-v3"),
-        ("CartPoleSync-v0", "CartPole-v0"),
-        ("CartPoleLowDSync-v0", "CartPoleLowD-v0"),
-    ):
-        assert spaces_of(ENTRIES[one]) == replace(spaces_of(ENTRIES[other]), step=STEP_KEY)
-        assert STEP_KEY not in spaces_of(ENTRIES[one]).keyboard

@@ -5,17 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from gym_core import controls, tables
-from gym_core.controls import DOWN, LEFT, RIGHT, UP, Action, Held, Turns, controls_of
+from gym_core import controls
+from gym_core.controls import DOWN, LEFT, RIGHT, UP, Action, Held, controls_of
 
 README = Path(controls.__file__).parents[1] / "README.md"
-
-
-def test_every_environment_has_its_keys() -> None:
-    for id_ in (*tables.REAL_TIME, "CartPole-v0"):
-        assert isinstance(controls_of(id_), Held), id_
-    for id_ in tables.TURN_BASED:
-        assert isinstance(controls_of(id_), Turns), id_
 
 
 def test_the_readme_shows_the_table_of_keys() -> None:
@@ -46,9 +39,3 @@ def test_held_keys_make_the_action(id_: str, keys: set[int], action: Action) -> 
     held = controls_of(id_)
     assert isinstance(held, Held)
     assert held.action(frozenset(keys)) == action
-
-
-def test_dynamic_obstacles_has_only_the_three_moves() -> None:
-    turns = controls_of("MiniGrid-Dynamic-Obstacles-5x5-v0")
-    assert isinstance(turns, Turns)
-    assert sorted(action for action, _ in turns.actions.values()) == [0, 1, 2]

@@ -7,9 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import ale_py
-import numpy as np
 import pytest
-from gym_core import emulators
 from gym_core.catalogue import Atari
 from gym_core.emulators import Emulators, reseeded
 
@@ -58,25 +56,6 @@ def test_each_mode_and_difficulty_plays_as_a_fresh_one_beside_the_others(rom: st
     assert plays[0] == plays[2] == playing(fresh(own, 3), 3)
     assert plays[1] == plays[3] == playing(fresh(other, 3), 3)
     assert plays[0] != plays[1]
-
-
-def test_sticky_actions_depend_on_the_seed() -> None:
-    game, kept = Atari("breakout", 4, 0.25), Emulators()
-    assert playing(kept.begin(game, 1), 3) != playing(kept.begin(game, 2), 3)
-
-
-def test_a_seed_beyond_32_bits_is_taken() -> None:
-    game, kept = Atari("pong", 4, 0.25), Emulators()
-    seed = 2**62 + 12345
-    assert playing(kept.begin(game, seed), 3) == playing(fresh(game, seed), 3)
-
-
-def test_the_least_recently_used_game_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(emulators, "KEPT_GAMES", 1)
-    kept = Emulators()
-    for rom in ("pong", "breakout", "pong"):
-        game = Atari(rom, 4, 0.0)
-        assert np.array_equal(kept.begin(game, 1).getScreenRGB(), fresh(game, 1).getScreenRGB())
 
 
 def test_a_state_without_a_freshly_seeded_generator_is_not_reseeded() -> None:

@@ -33,15 +33,6 @@ def test_an_environment_steps_and_draws_within_its_room(id_: str) -> None:
     environment.close()
 
 
-def test_every_key_of_a_turn_based_environment_is_an_action_of_it() -> None:
-    for id_ in (*tables.TOY_TEXT, "MiniGrid-Empty-5x5-v0", "MiniGrid-Dynamic-Obstacles-5x5-v0", "BabyAI-GoToObj-v0"):
-        environment = GymnasiumEnvironment(Gymnasium(id_))
-        for key in environment.turn_keys or ():
-            environment.reset(1)
-            environment.step(frozenset({key}))
-        environment.close()
-
-
 def test_the_same_seed_gives_what_gymnasium_gives() -> None:
     environment = GymnasiumEnvironment(Gymnasium("CartPole-v0", low_dimensional=True))
     environment.reset(42)
@@ -58,28 +49,6 @@ def test_the_same_seed_gives_what_gymnasium_gives() -> None:
     assert np.array_equal(picture[:, :, 2::-1], direct.render())
     direct.close()
     environment.close()
-
-
-def test_gymnasiums_time_limit_truncates() -> None:
-    environment = GymnasiumEnvironment(Gymnasium("FrozenLake-v1"))
-    environment.reset(1)
-    # Who goes up on this ice slides along the uppermost row, which has no holes.
-    outcomes = [environment.step(frozenset({UP})) for _ in range(100)]
-    assert not any(outcome.terminated or outcome.truncated for outcome in outcomes[:-1])
-    assert (outcomes[-1].truncated, outcomes[-1].reason) == (True, "time limit")
-    environment.close()
-
-
-def test_minigrid_tells_its_mission() -> None:
-    environment = GymnasiumEnvironment(Gymnasium("MiniGrid-Fetch-5x5-N2-v0"))
-    environment.reset(3)
-    assert environment.text() == "fetch a grey ball"
-    environment.close()
-
-
-def test_a_picture_that_fits_is_left_alone() -> None:
-    picture = np.zeros((MAX_HEIGHT, MAX_WIDTH, 3), np.uint8)
-    assert fitted(picture) is picture
 
 
 def test_a_picture_that_does_not_fit_is_the_mean_of_squares() -> None:

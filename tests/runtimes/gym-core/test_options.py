@@ -6,7 +6,7 @@ from pathlib import Path
 
 import ale_py
 import pytest
-from gym_core import emulators, options, tables
+from gym_core import emulators, tables
 from gym_core.catalogue import Atari, Gymnasium, entries
 from pluriverse_protocol.env_options import complete, parse
 
@@ -36,13 +36,6 @@ def test_the_defaults_are_what_the_id_says(env_id: str) -> None:
     assert isinstance(game, Atari)
     assert (game.full_action_space, game.max_pool) == (False, False)
     assert game.mode == tables.MODES[game.rom][0]
-
-
-def test_a_mode_that_there_is_none_of_is_refused_with_those_there_are() -> None:
-    with pytest.raises(ValueError, match="'difficulty' is 7, expected one of 0, 1, 2, 3"):
-        complete(parse(options.of_atari("pong", 0.0)), {"difficulty": 7})
-    with pytest.raises(ValueError, match="'mode' is 9, expected one of 0, 1"):
-        complete(parse(options.of_atari("pong", 0.0)), {"mode": 9})
 
 
 def test_only_atari_has_options() -> None:

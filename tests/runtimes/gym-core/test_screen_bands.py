@@ -46,13 +46,6 @@ def test_bands_are_tight_ordered_and_apart(rows: set[int], shape: tuple[int, ...
     assert all(below - bottom >= LEAST_GAP for (_, bottom), (below, _) in itertools.pairwise(bands))
 
 
-@given(changed_rows, st.integers(0, 2**32 - 1))
-def test_no_band_holds_a_gap_that_is_large_enough_to_part_it(rows: set[int], seed: int) -> None:
-    for top, bottom in changed_bands(*frames(rows, (HEIGHT, WIDTH), seed)):
-        inside = sorted(row for row in rows if top <= row < bottom)
-        assert all(after - before - 1 < LEAST_GAP for before, after in itertools.pairwise(inside))
-
-
 @pytest.mark.parametrize(
     ("rows", "bands"),
     [

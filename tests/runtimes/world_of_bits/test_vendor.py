@@ -55,20 +55,3 @@ def test_another_wheel_than_the_pinned_is_refused(vendor: ModuleType, index: Pat
     with pytest.raises(vendor.VendorError, match=r"(?is)could not fetch miniwob.*hash"):
         vendor.vendor(tmp_path / "vendor")
     assert not (tmp_path / "vendor").exists()
-
-
-def test_without_an_index_it_says_what_mends_it(vendor: ModuleType, index: Path, tmp_path: Path) -> None:
-    (index / WHEEL).unlink()
-    with pytest.raises(vendor.VendorError, match="pip config set"):
-        vendor.vendor(tmp_path / "vendor")
-
-
-def test_what_was_cut_short_is_fetched_again(
-    vendor: ModuleType, index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(vendor, "SHA256", hashlib.sha256((index / WHEEL).read_bytes()).hexdigest())
-    target = tmp_path / "vendor"
-    target.mkdir()
-    (target / "half").write_text("a page")
-    assert vendor.vendor(target) is True
-    assert not (target / "half").exists()

@@ -40,12 +40,6 @@ def test_line_says_who_did_what_when_and_from_where(tmp_path: Path) -> None:
     assert WHO.secret not in (tmp_path / "audit").read_text()
 
 
-def test_without_a_file_nothing_is_noted() -> None:
-    audit = AuditLog()
-    audit.note("reset", WHO, "192.0.2.1")
-    audit.close()
-
-
 def test_standard_error_may_be_the_file(capfd: pytest.CaptureFixture[str]) -> None:
     audit = AuditLog(STDERR)
     audit.note("reset", WHO, "192.0.2.1")

@@ -35,23 +35,6 @@ def test_connections_are_bounded_in_all_and_by_address() -> None:
     assert t.admit(9)
 
 
-def test_connection_that_was_dropped_is_not_let_in() -> None:
-    t = table(pending=1)
-    t.add(1, "a")
-    assert t.add(2, "a") == 1
-    assert not t.admit(1)
-    assert (len(t), t.let_in) == (1, 0)
-
-
-def test_what_has_ended_counts_no_more() -> None:
-    t = table()
-    for number in range(3):
-        t.add(number, "a")
-        t.remove(number)
-    assert len(t) == 0
-    assert t.add(4, "a") is None
-
-
 def test_dropped_connections_make_a_line_now_and_then() -> None:
     t = table(pending=1)
     assert t.to_log(0.0) == 0

@@ -41,12 +41,6 @@ def test_password_may_everything() -> None:
     assert Keyring("password", ()).has_list
 
 
-def test_without_a_password_there_are_tokens_alone() -> None:
-    keyring = Keyring(None, LISTED)
-    assert keyring.identify(b"None", b"password", b"") is None
-    assert keyring.identify(b"agents-token") == AGENT
-
-
 def test_leases_token_alone_plays(keyring: Keyring) -> None:
     keyring.begin_lease(LEASE)
     assert keyring.identify(b"leases-token") == LEASE
@@ -80,3 +74,9 @@ def test_token_that_is_taken_away_may_nothing_and_others_are_told(keyring: Keyri
     keyring.replace_listed((Token(Role.AGENT, "a", "another-token"),))
     assert keyring.rights(AGENT) is Right.NOTHING
     assert keyring.listed[0].name == "a"
+
+
+def test_without_a_password_there_are_tokens_alone() -> None:
+    keyring = Keyring(None, LISTED)
+    assert keyring.identify(b"None", b"password", b"") is None
+    assert keyring.identify(b"agents-token") == AGENT

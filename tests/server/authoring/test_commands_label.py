@@ -12,7 +12,6 @@ from pluriverse_server.authoring.label import Known, RewardSource, what_is_read
 from pluriverse_server.authoring.labels import game_of
 from pluriverse_server.manifest.game import GameTables
 from pluriverse_server.manifest.runtime import ManifestError
-from support.remotes import ROOT
 from support.scraped import ENV, HEIGHT, WIDTH, write_runtime
 
 HEADER = Header("tiny", "1.0.0", ENV, WIDTH, HEIGHT, 60.0, 1000.0)
@@ -74,12 +73,6 @@ def test_rewards_are_worked_out_where_they_are_changes_alone(
 
 def test_what_a_program_reports_is_not_worked_out() -> None:
     assert what_is_read(GameTables.model_validate({"rewards": [{"source": "reports"}]})) == ({}, None)
-
-
-def test_a_games_own_file_says_how_it_is_read() -> None:
-    recording = ROOT / "runtimes/desktop/recordings/slimevolley.plrec"
-    _, earned = what_is_read(game_of(recording, replace(HEADER, runtime="desktop", env_id="desktop.SlimeVolley-v0")))
-    assert earned == [RewardSource("points", 1, 0), RewardSource("against", -1, 0)]
 
 
 def test_why_a_runtime_is_of_no_use_is_told(tmp_path: Path) -> None:

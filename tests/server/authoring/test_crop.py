@@ -10,7 +10,6 @@ from PIL import Image
 from pluriverse_server.authoring import AuthoringError
 from pluriverse_server.authoring.crop import crop
 from pluriverse_server.cli import app
-from pluriverse_server.manifest.runtime import ManifestError
 from support.recorded import HEIGHT, WIDTH, colour_of, write_recording
 from typer.testing import CliRunner
 
@@ -90,18 +89,3 @@ def test_what_is_not_there_is_told(
 ) -> None:
     with pytest.raises(AuthoringError, match=complaint):
         crop(recording, tmp_path / "first.png", at=at, source=source, region=region)
-
-
-def test_a_runtime_that_is_broken_is_told_where_its_source_is_asked_for(recording: Path, tmp_path: Path) -> None:
-    (tmp_path / "runtime.toml").write_text(MANIFEST.replace("[10, 20, 30, 40]", "[10, 20]"))
-    with pytest.raises(ManifestError, match=r"runtime\.toml: sources\.health"):
-        crop(recording, tmp_path / "first.png", at=1, source="health", region=None)
-    assert crop(recording, tmp_path / "first.png", at=1, source=None, region=(0, 0, 5, 6)) == (5, 6)
-
-
-def test_other_files_are_refused(tmp_path: Path) -> None:
-    (tmp_path / "no.plrec").write_bytes(b"nothing")
-    with pytest.raises(AuthoringError):
-        crop(tmp_path / "no.plrec", tmp_path / "first.png", at=0, source=None, region=None)
-    with pytest.raises(AuthoringError, match="No such file"):
-        crop(tmp_path / "none.plrec", tmp_path / "first.png", at=0, source=None, region=None)

@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 import subprocess
 import sys
-from itertools import pairwise, zip_longest
 from pathlib import Path
 
 import pytest
 from pluriverse_server.authoring import AuthoringError
-from pluriverse_server.authoring.frames import RecordedFrames, changes, events
 from pluriverse_server.authoring.init import init
-from pluriverse_server.authoring.labels import LabelledEpisode, LabelledValues, Labels, labels_path, write_table
-from pluriverse_server.authoring.learn import learn_source
-from pluriverse_server.authoring.record import RecordedRemote, RecordingOptions
-from pluriverse_server.authoring.score import score
 from pluriverse_server.authoring.validate import validate
 from pluriverse_server.remote.remote import Remote
 from pluriverse_server.settings import Settings
@@ -79,13 +72,6 @@ def test_its_check_by_git_hosts_installs_the_packages_of_debian_txt(tmp_path: Pa
     assert subprocess.check_output(packages[1], shell=True, cwd=tmp_path) == b"greed\nmake\n"  # noqa: S602 - our own
 
 
-@pytest.mark.parametrize("name", ["", "My-Game", "-game", "a" * 65, "../game"])
-def test_a_name_that_no_runtime_can_have_is_refused(tmp_path: Path, name: str) -> None:
-    with pytest.raises(AuthoringError, match="no name for a runtime"):
-        init(name, tmp_path / "folder")
-    assert not (tmp_path / "folder").exists()
-
-
 def test_a_folder_with_anything_in_it_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "game.py").write_text("mine")
     with pytest.raises(AuthoringError, match="is not empty"):
@@ -117,46 +103,3 @@ async def test_an_agent_gets_rewards_and_ends_that_were_read_from_the_screen(tmp
         remote.stop()
         await asyncio.wait_for(running, 20)
     leftovers.assert_none()
-
-
-async def test_it_is_recorded_scored_and_learnt_from(tmp_path: Path) -> None:
-    directory = tmp_path / "my-game"
-    init("my-game", directory)
-    recorded = await RecordedRemote(settings(directory), RecordingOptions(seconds=20, random_agent=True)).run()
-    assert recorded is not None
-    assert recorded.path == directory / "recordings" / "1.plrec"
-    labelled = await asyncio.to_thread(label, recorded.path)
-    # These labels are what was read while it was played: on a machine that is busy some of it was read late.
-    await asyncio.to_thread(score, directory)
-    report = json.loads(await asyncio.to_thread((directory / "recordings" / "1.report.json").read_text))
-    assert report["reward"]["true"] == len([1 for _, amount in labelled.rewards if amount])
-    assert report["reward"]["recall"] > 0.5
-
-    glyphs = directory / "glyphs" / "digits.png"
-    await asyncio.to_thread(glyphs.unlink)
-    learnt = await asyncio.to_thread(learn_source, directory, "lives", characters="123")
-    assert learnt.path == glyphs
-    assert glyphs.is_file()
-    assert set(learnt.characters) <= set("0123")
-
-
-def label(recording: Path) -> Labels:
-    """What a person would who finds that all that was read is true."""
-    film = RecordedFrames(recording)
-    read, said = changes(film), events(film)
-    film.close()
-    begins = [event["at"] for event in said if event["what"] == "ready"]
-    ends = [event["at"] for event in said if event["what"] == "done"]
-    done = {"done": "terminated", "reason": "no lives left"}
-    episodes = [
-        LabelledEpisode.model_validate({"begin": begin, "end": end, **(done if end is not None else {})})
-        for begin, end in zip_longest(begins, ends)
-    ]
-    sources: dict[str, LabelledValues] = {}
-    for name, steps in read.items():
-        known = [(at, value) for at, value, _, _ in steps if value is not None]
-        sources[name] = [*known[:1], *(step for before, step in pairwise(known) if step[1] != before[1])]
-    rewards = [(event["at"], event["reward"]) for event in said if event["what"] in ("reward", "done")]
-    labels = Labels(recording=recording.name, episodes=episodes, sources=sources, rewards=rewards)
-    write_table(labels_path(recording), labels)
-    return labels

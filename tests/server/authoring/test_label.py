@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ import pytest_asyncio
 from pluriverse_server.authoring.frames import RecordedFrames
 from pluriverse_server.authoring.label import Kind, Known, LabelServer, RewardSource
 from support.chromium import Chromium
-from support.recorded import FRAMES, earn, picture, read, recorded, write_recording
+from support.recorded import FRAMES, picture, read, recorded, write_recording
 from support.waiting import eventually
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
@@ -38,14 +39,20 @@ class Served:
         return json.loads(self.labels.read_text()) if self.labels.exists() else {}
 
 
+@contextlib.asynccontextmanager
+async def labelling(path: Path, known: dict[str, Known], earned: Sequence[RewardSource] = ()) -> AsyncGenerator[Served]:
+    """Serve the page for a recording."""
+    film = RecordedFrames(path)
+    async with LabelServer(path, film, known, list(earned)).serving() as address:
+        yield Served(address, path.with_name("first.labels.json"))
+    film.close()
+
+
 @pytest_asyncio.fixture(loop_scope="module")
 async def served(tmp_path: Path) -> AsyncGenerator[Served]:
     path = write_recording(tmp_path / "first.plrec")
-    film = RecordedFrames(path)
-    known = {"score": Known([8, 8, 40, 12])}
-    async with LabelServer(path, film, known, [RewardSource("score", 0.5)]).serving() as address:
-        yield Served(address, tmp_path / "first.labels.json")
-    film.close()
+    async with labelling(path, {"score": Known([8, 8, 40, 12])}, [RewardSource("score", 0.5)]) as served:
+        yield served
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -180,10 +187,8 @@ async def test_what_a_program_proposed_is_no_label_until_it_is_accepted_one_by_o
         "sources": {"score": [[0, 0, 1], [1, 5, 0.9], [2, 9, 0.3], [3, 12, 0.6], [4, 12, 1]]},
     }
     (tmp_path / "first.proposals.json").write_text(json.dumps(said))
-    served = Served("", tmp_path / "first.labels.json")
-    film = RecordedFrames(path)
-    async with LabelServer(path, film, {"score": Known([0, 0, 8, 8], "number")}).serving() as address:
-        await browser.open(address)
+    async with labelling(path, {"score": Known([0, 0, 8, 8], "number")}) as served:
+        await browser.open(served.address)
         await browser.wait_until(READY)
         assert served.saved == {}
         await press(browser, "d")
@@ -200,7 +205,6 @@ async def test_what_a_program_proposed_is_no_label_until_it_is_accepted_one_by_o
         await press(browser, "5", "Enter")
         await eventually(lambda: served.saved.get("proposed") == {"score": [0, 1]})
         assert "proposed" in (await browser.evaluate(ROWS))[0]
-    film.close()
     assert browser.errors == []
 
 
@@ -222,18 +226,6 @@ async def test_rewards_are_worked_out_from_what_the_score_was_in_each_episode(
     assert browser.errors == []
 
 
-async def test_rewards_before_any_episode_are_told_what_they_wait_for(served: Served, browser: Chromium) -> None:
-    await browser.open(served.address)
-    await browser.wait_until(READY)
-    await press(browser, "a", "ArrowDown", "a")
-    said = "document.getElementById('entry-error').innerText"
-    await browser.wait_until(f"{said} === 'Label the episodes first.'")
-    await press(browser, "ArrowUp", "ArrowUp", "a", "ArrowDown", "ArrowDown", "a")
-    await eventually(lambda: served.saved.get("rewards"))
-    assert await browser.evaluate(said) == ""
-    assert browser.errors == []
-
-
 async def test_reward_counts_from_what_each_episode_begins_with_where_nothing_is_there_to_be_read(
     tmp_path: Path, browser: Chromium
 ) -> None:
@@ -242,32 +234,14 @@ async def test_reward_counts_from_what_each_episode_begins_with_where_nothing_is
     path = recorded(tmp_path / "first.plrec", [*records, *(picture(at) for at in range(6))])
     labels = {"recording": "first.plrec", "episodes": [{"begin": 0, "end": 2, "done": "terminated"}, {"begin": 3}]}
     (tmp_path / "first.labels.json").write_text(json.dumps(labels))
-    served = Served("", tmp_path / "first.labels.json")
-    film = RecordedFrames(path)
-    known = {"score": Known([0, 0, 8, 8], "number")}
-    async with LabelServer(path, film, known, [RewardSource("score", -1, 0)]).serving() as address:
-        await browser.open(address)
+    async with labelling(path, {"score": Known([0, 0, 8, 8], "number")}, [RewardSource("score", -1, 0)]) as served:
+        await browser.open(served.address)
         await browser.wait_until(READY)
         await press(browser, "a")
         await eventually(lambda: served.saved.get("sources") == {"score": [[1, 1], [2, 3], [4, 3], [5, 4]]})
         await press(browser, "ArrowDown", "a")
         await eventually(lambda: served.saved.get("rewards") == [[1, -1], [2, -2], [4, -3], [5, -1]])
-    film.close()
     assert browser.errors == []
-
-
-async def test_rewards_that_cannot_be_worked_out_are_taken_as_they_were_told_in_a_sum_for_each_picture(
-    tmp_path: Path, browser: Chromium
-) -> None:
-    path = recorded(tmp_path / "first.plrec", [picture(0), picture(1), earn(1.1, 5), earn(1.4, 2), earn(2.1, 1)])
-    served = Served("", tmp_path / "first.labels.json")
-    film = RecordedFrames(path)
-    async with LabelServer(path, film, {}).serving() as address:
-        await browser.open(address)
-        await browser.wait_until(READY)
-        await press(browser, "a")
-        await eventually(lambda: served.saved.get("rewards") == [[1, 8]])
-    film.close()
 
 
 @pytest.mark.parametrize(
@@ -291,10 +265,8 @@ async def test_a_source_that_nothing_could_read_yet_is_labelled_with_values_of_i
     complaint: str,
 ) -> None:
     path = recorded(tmp_path / "first.plrec", [picture(0), picture(1)])
-    served = Served("", tmp_path / "first.labels.json")
-    film = RecordedFrames(path)
-    async with LabelServer(path, film, {"source": Known([0, 0, 8, 8], kind)}).serving() as address:
-        await browser.open(address)
+    async with labelling(path, {"source": Known([0, 0, 8, 8], kind)}) as served:
+        await browser.open(served.address)
         await browser.wait_until(READY)
         await press(browser, *keys)
         if complaint:
@@ -302,24 +274,7 @@ async def test_a_source_that_nothing_could_read_yet_is_labelled_with_values_of_i
             assert served.saved == {}
         else:
             await eventually(lambda: served.saved.get("sources") == {"source": [[0, truth]]})
-    film.close()
     assert browser.errors == []
-
-
-async def test_labels_are_there_again_the_next_time(tmp_path: Path, browser: Chromium) -> None:
-    path = write_recording(tmp_path / "first.plrec")
-    labels: dict[str, Any] = {
-        "recording": "first.plrec",
-        "episodes": [],
-        "sources": {"score": [[1.5, 7]]},
-        "rewards": [],
-    }
-    (tmp_path / "first.labels.json").write_text(json.dumps(labels))
-    film = RecordedFrames(path)
-    async with LabelServer(path, film, {}).serving() as address:
-        await browser.open(address)
-        await browser.wait_until(f"{ROWS}.length === 1 && {ROWS}[0].includes('7')")
-    film.close()
 
 
 async def test_what_is_no_number_or_cannot_be_saved_is_told(served: Served, browser: Chromium) -> None:

@@ -51,27 +51,10 @@ def test_what_was_learnt_reads_what_was_not_seen(style: Style) -> None:
         assert line.read(draw(str(number), style, 100 + number)).text == str(number)
 
 
-def test_the_ink_is_the_colour_of_the_glyphs_and_not_of_what_lies_behind() -> None:
-    glyphs = learn(crops(Style(colour=(255, 200, 0), behind=(40, 0, 90)))).glyphs
-    shown = np.array([[(0, 200, 255, 0), (90, 0, 40, 0)]], np.uint8)
-    assert glyphs.ink.strength(shown).tolist() == [[1, 0]]
-    assert glyphs.characters == "0123456789"
-
-
 def test_digits_torn_into_segments_are_put_together() -> None:
     line = Line(learn([(seven_segments(text), text) for text in ("01", "2345", "6789", "8888", "1010")]).glyphs)
     for text in ("11111", "90210", "48", "777"):
         assert line.read(seven_segments(text)).text == text
-
-
-def test_labels_may_leave_leading_zeros_out() -> None:
-    drawn = [(draw(f"{value:06}", STYLE), str(value)) for value in (0, 17, 2_345, 67_890, 123_456)]
-    line = Line(learn(drawn).glyphs)
-    assert line.read(draw("000908", STYLE)).text == "000908"
-
-
-def test_crops_without_ink_are_taken_along() -> None:
-    assert Line(learn([*crops(STYLE), (draw("", STYLE), "")]).glyphs).read(draw("", STYLE)).text == ""
 
 
 def test_digits_that_no_crop_shows_are_named() -> None:
@@ -80,24 +63,10 @@ def test_digits_that_no_crop_shows_are_named() -> None:
     assert missing(["01234", "567"]) == "89"
 
 
-def test_other_characters_can_be_asked_for() -> None:
-    assert learn(crops(STYLE, ("3", "12")), "123").glyphs.characters == "123"
-    with pytest.raises(AuthoringError, match=r"no crop shows \."):
-        learn(crops(STYLE, ("3", "12")), "123.")
-
-
 def test_a_wrong_label_is_found() -> None:
     wrong = [*crops(STYLE), *crops(STYLE), (draw("3717", STYLE), "3777")]
     (doubt,) = learn(wrong).doubts
     assert (doubt.crop, doubt.label, doubt.text) == (16, "3777", "3717")
-
-
-def test_a_half_drawn_crop_is_found() -> None:
-    half = draw("66", STYLE)
-    half[14:] = 0
-    shown = crops(STYLE, ("16", "61", "66"))
-    (doubt,) = learn([*shown, *shown, (half, "66")], "16").doubts
-    assert (doubt.crop, doubt.label) == (6, "66")
 
 
 def test_crops_without_any_glyphs_say_what_was_looked_for() -> None:
@@ -106,20 +75,10 @@ def test_crops_without_any_glyphs_say_what_was_looked_for() -> None:
         learn(blank)
 
 
-def test_a_crop_of_another_size_is_named() -> None:
-    with pytest.raises(AuthoringError, match=r"crop 2 \('12'\) has 99x28 pixels"):
-        learn([(pixels[:, :99] if text == "12" else pixels, text) for pixels, text in crops(STYLE)])
-
-
 def test_a_crop_is_called_what_whoever_took_it_calls_it() -> None:
     names = [f"a.plrec at 0:{number:02}" for number in range(len(LEARNT))]
     with pytest.raises(AuthoringError, match=r"^a\.plrec at 0:01 \('12'\) has 99x28 pixels"):
         learn([(pixels[:, :99] if text == "12" else pixels, text) for pixels, text in crops(STYLE)], names=names)
-
-
-def test_crops_that_are_all_empty_are_refused() -> None:
-    with pytest.raises(AuthoringError, match="all crops are labelled as empty; label moments at which"):
-        learn([(draw("", STYLE), ""), (draw("", STYLE), " ")], "")
 
 
 def test_what_lies_behind_is_no_glyph_however_well_it_is_cut() -> None:
@@ -127,17 +86,3 @@ def test_what_lies_behind_is_no_glyph_however_well_it_is_cut() -> None:
     style = Style("DejaVuSans", width=MAX_CELL + 50)
     line = Line(learn(crops(style, tuple("0123456789"))).glyphs)
     assert line.read(draw("7", style)).text == "7"
-
-
-def test_glyphs_that_are_too_large_are_told() -> None:
-    style = Style("DejaVuSans", 500, width=MAX_CELL * 2, height=MAX_CELL * 2)
-    with pytest.raises(AuthoringError, match=r"no glyphs can be made .* expected up to 256x256; see that labels"):
-        learn(crops(style, ("0", "8")), "")
-
-
-def test_no_crops_and_too_many_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(AuthoringError, match="expected 1 to 1000 labelled crops, not 0"):
-        learn([])
-    monkeypatch.setattr("pluriverse_server.authoring.learn.MAX_CROPS", 7)
-    with pytest.raises(AuthoringError, match="expected 1 to 7 labelled crops, not 8"):
-        learn(crops(STYLE))

@@ -12,7 +12,6 @@ from pluriverse_protocol.rfb.raw_updates import raw_update
 from pluriverse_server.authoring import AuthoringError
 from pluriverse_server.authoring.labels import LabelledValues, labels_path
 from pluriverse_server.authoring.learn import crops_of, learn_source
-from pluriverse_server.manifest.runtime import ManifestError
 from pluriverse_server.recording.file import RecordingFile
 from pluriverse_server.recording.replay import Replay
 from support.glyphs import Style, draw
@@ -103,14 +102,6 @@ def test_another_games_recordings_teach_nothing(games: Path) -> None:
         learn_source(games, "score")
 
 
-def test_an_environment_that_is_not_there_is_refused(toy: Path) -> None:
-    record(toy, "1.plrec", NUMBERS)
-    with pytest.raises(
-        ManifestError, match=rf"unknown environment 'toy\.Secodn-v0'; runtime toy has 2, such as {SECOND}"
-    ):
-        learn_source(toy, "score", "toy.Secodn-v0")
-
-
 def test_a_source_that_reads_no_characters_is_refused(toy: Path) -> None:
     with pytest.raises(AuthoringError, match="exit reads no number or text; those that do are: score"):
         learn_source(toy, "exit")
@@ -123,12 +114,6 @@ def test_a_label_that_may_be_wrong_is_listed(toy: Path) -> None:
     assert learnt.crops == 78
     (doubt,) = learnt.doubtful
     assert doubt.startswith("2.plrec at 1:01.000 is labelled '3777', but reads '3717' with a confidence of ")
-
-
-def test_too_many_labels_that_may_be_wrong_are_refused(toy: Path) -> None:
-    record(toy, "1.plrec", [*NUMBERS, "3717"], said=[*NUMBERS[1:], NUMBERS[0], "3777"])
-    with pytest.raises(AuthoringError, match=r"1\.plrec at 0:0.* is labelled|no ink was found"):
-        learn_source(toy, "score")
 
 
 def test_of_too_many_crops_an_even_sample_is_taken(toy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -152,16 +137,6 @@ def crops(path: Path) -> list[tuple[float, str, bool]]:
 def test_each_value_is_shown_as_it_was_then(toy: Path) -> None:
     path = record(toy, "1.plrec", NUMBERS[:4])
     assert crops(path) == [(0.0, "0", True), (1.0, "12", True), (2.0, "345", True), (3.0, "6789", True)]
-
-
-def test_what_came_after_a_cut_recordings_end_is_not_taken_for_its_last_picture(toy: Path) -> None:
-    file = RecordingFile(toy / "cut.plrec", Replay(record(toy, "1.plrec", ["0"])).header)
-    for at, text in enumerate(NUMBERS[:2]):
-        box = (0, 0, STYLE.width, STYLE.height)
-        file.write(Update(float(at), raw_update([(box, draw(text, STYLE, at).tobytes())])))
-    file.flush()
-    file.abandon()
-    assert crops(file.partial) == [(0.0, "0", True), (1.0, "12", True)]
 
 
 def test_a_damaged_recording_is_named(toy: Path) -> None:

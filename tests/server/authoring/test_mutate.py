@@ -135,13 +135,6 @@ def test_one_recording_that_notices_is_enough() -> None:
     assert "the end 'lost'" in mutate(GAME, (), [short, trial]).noticed
 
 
-def test_what_leaves_nothing_in_a_recording_is_not_changed() -> None:
-    reset = {"by": "restart", "spares": 1, "steps": [{"keys": [LEFT]}, {"restore": "a", "to": "b"}]}
-    game = GameTables.model_validate({**GAME.model_dump(by_alias=True), "reset": reset})
-    found = mutate(game, (), [recorded(game)])
-    assert not [what for what in (*found.noticed, *found.untested) if "reset" in what or "ready" in what]
-
-
 def test_numbers_are_one_more_and_one_less_but_where_that_is_the_same() -> None:
     assert list(shifted("lives == 0 and score >= 5", GAME.sources)) == [
         "lives == 1 and score >= 5",

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pluriverse_server.authoring.problems import line_of, lines_of
+from pluriverse_server.authoring.problems import lines_of
 from pluriverse_server.manifest.runtime import KeyPath
 
 DOCUMENT = '''\
@@ -66,20 +66,6 @@ id = "a"
 def test_each_key_has_its_line(path: KeyPath, line: int) -> None:
     tomllib.loads(DOCUMENT)
     assert lines_of(DOCUMENT)[path] == line
-
-
-@pytest.mark.parametrize(
-    ("path", "line"),
-    [
-        (("program", "home"), 4),
-        (("reset", "steps", 1, "timeout_s"), 15),
-        (("rewards", 1, "scale"), 22),
-        (("episode", "done"), 1),
-        ((), 1),
-    ],
-)
-def test_a_key_that_is_missing_has_the_line_of_where_it_would_be(path: KeyPath, line: int) -> None:
-    assert line_of(lines_of(DOCUMENT), path) == line
 
 
 SCALARS = st.sampled_from(["1", "-2.5e3", "true", "1979-05-27T07:32:00Z", '"a]}#,"', "'=\"'", '"""x\n"y" \\" \n"""'])

@@ -46,13 +46,6 @@ def recorded_remote(directory: Path, manifest: str, options: RecordingOptions) -
     return RecordedRemote(Settings(directory, vnc_port=free_port(), rewarder_port=free_port()), options)
 
 
-async def test_one_that_is_stopped_while_it_starts_records_nothing(tmp_path: Path) -> None:
-    remote = recorded_remote(tmp_path, REPORTING, RecordingOptions())
-    remote.stop()
-    assert await remote.run() is None
-    assert not (tmp_path / "recordings").exists()
-
-
 async def test_a_number_of_which_something_unfinished_is_there_is_not_taken(tmp_path: Path) -> None:
     left = tmp_path / "recordings" / "1.plrec.partial"
     left.parent.mkdir()
@@ -114,3 +107,10 @@ async def test_an_error_of_the_remote_is_not_taken_for_one_of_the_file(
     monkeypatch.setattr(pluriverse_server.display.screen, "write_cookie", no_room)
     with pytest.raises(StartError, match=r"^the screen could not be started: \[Errno 28\]"):
         await recorded_remote(tmp_path, REPORTING, RecordingOptions(tmp_path / "a.plrec")).run()
+
+
+async def test_one_that_is_stopped_while_it_starts_records_nothing(tmp_path: Path) -> None:
+    remote = recorded_remote(tmp_path, REPORTING, RecordingOptions())
+    remote.stop()
+    assert await remote.run() is None
+    assert not (tmp_path / "recordings").exists()

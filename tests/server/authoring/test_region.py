@@ -84,29 +84,3 @@ def test_a_flat_region_is_a_colour_and_neither_picture_nor_bar(tmp_path: Path) -
         "colour at 30, 40: #2e8b57": "there",
         "share of #2e8b57": 1,
     }
-
-
-def test_a_picture_with_a_shape_can_be_found_again(tmp_path: Path) -> None:
-    image, draw = drawn(40, 40)
-    draw.ellipse((5, 5, 35, 35), "#ffe000")
-    assert proposed(image, tmp_path)["picture as it is now"].sure == 1
-
-
-def test_colours_are_those_that_are_seen_and_shades_of_one_are_one(tmp_path: Path) -> None:
-    image, draw = drawn(100, 10, "#204060")
-    draw.rectangle((0, 0, 29, 9), "#f0f0f0")
-    draw.rectangle((30, 0, 39, 9), "#2a4a6a")
-    shares = {how: each.value for how, each in proposed(image, tmp_path).items() if how.startswith("share")}
-    assert shares == {"share of #204060": pytest.approx(0.7), "share of #f0f0f0": pytest.approx(0.3)}
-
-
-def test_a_point_has_its_colour(tmp_path: Path) -> None:
-    image, _ = drawn(7, 5, "#d02818")
-    pixel = proposed(image, tmp_path)["colour at 13, 22: #d02818"]
-    assert (pixel.value, pixel.sure) == ("there", 1)
-    assert (pixel.table["point"], pixel.table["colours"]) == ([13, 22], {"there": "#d02818"})
-
-
-def test_a_single_pixel_can_be_chosen(tmp_path: Path) -> None:
-    image, _ = drawn(1, 1, "#20a030")
-    assert proposed(image, tmp_path)["colour at 10, 20: #20a030"].value == "there"

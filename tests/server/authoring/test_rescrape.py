@@ -2,32 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
-import time
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
-from pluriverse_protocol.recordings import Header, Said
-from pluriverse_server.authoring.crop import crop
-from pluriverse_server.authoring.labels import labels_path, write_table
-from pluriverse_server.authoring.record import RecordedRemote, RecordingOptions
+from pluriverse_protocol.recordings import Header
 from pluriverse_server.authoring.rescrape import Rescraper, Scraped
 from pluriverse_server.authoring.samples import Cycle, Samples
-from pluriverse_server.authoring.score import score
-from pluriverse_server.manifest.draft import DRAFT_VARIABLE
 from pluriverse_server.manifest.game import GameTables
-from pluriverse_server.recording.file import open_recording
-from pluriverse_server.settings import Settings
 from pluriverse_server.sources.reading import Sample
-from rich.console import Console
-from support import rounds
-from support.ports import free_port
-from support.waiting import eventually
-
-pytestmark = pytest.mark.display
 
 HEADER = Header("toy", "1.0.0", "toy.Toy-v0", 64, 48, 10.0, 1000.0)
 GAME = GameTables.model_validate(
@@ -83,11 +67,6 @@ def test_a_game_that_restarts_in_its_own_process_is_another_episode_of_a_draft()
     assert [total for _, total, _ in found] == [3.0, 2.0, 0.0]
     assert [round(at, 1) for at, _, _ in found] == [0.4, 2.4, 4.1]
     assert [end is not None for _, _, end in found] == [True, True, False]
-
-
-def test_no_episode_of_a_draft_begins_before_its_program_is_there() -> None:
-    seen = "0000000000000000001111"
-    assert [round(at, 1) for at, _, _ in earned(samples(seen, [begin(0.0), ready(1.5)], frozenset()))] == [1.5]
 
 
 def test_what_was_ready_is_ready_though_its_readings_take_a_while() -> None:
@@ -184,42 +163,3 @@ def test_a_value_that_had_settled_when_an_episode_began_is_its_first() -> None:
     seen = "0000000000" + "123" + "4" * 10
     (one,) = scraped(samples(seen, [begin(0.0), ready(0.85)], EVERYTHING), settling())
     assert [(round(mark.at, 1), mark.what) for mark in one.rewards] == [(1.0, 4.0)]
-
-
-def test_a_value_that_never_settled_before_an_episode_is_not_its_first() -> None:
-    seen = "5" * 8 + "01" * 10 + "2" * 10
-    (one,) = scraped(samples(seen, [begin(0.0), ready(2.0)], EVERYTHING), settling(ready="not over"))
-    assert one.rewards == []
-
-
-def test_what_a_draft_restarts_with_settles_before_its_episode_begins() -> None:
-    # The last round's score is still there as the sign goes.
-    seen = "0" * 12 + "3" * 8 + "xxxx" + "33" + "0" * 10 + "1" * 8
-    first, second = scraped(samples(seen, [begin(0.0), ready(0.1)], frozenset()), settling(ready="not over"))
-    assert [mark.what for mark in first.rewards] == [3.0]
-    assert [mark.what for mark in second.rewards] == [1.0]
-
-
-@pytest.mark.display
-async def test_a_draft_of_a_real_program_is_scored_once_its_pictures_are_there(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv(DRAFT_VARIABLE, "1")
-    directory = rounds.write_runtime(tmp_path)
-    settings = Settings(directory, vnc_port=free_port(), rewarder_port=free_port())
-    path = tmp_path / "recordings" / "a.plrec"
-    remote = RecordedRemote(settings, RecordingOptions(path))
-    recording = asyncio.create_task(remote.run())
-    # The last picture is of a round that is over: nothing is earned there while it may or may not be recorded yet.
-    await eventually(lambda: bool((ends := rounds.ends(directory))[2:]) and time.time() > ends[-1] + 0.3, 40.0)
-    remote.stop()
-    recorded = await recording
-    assert recorded is not None
-    header, records = open_recording(path)
-    (is_ready,) = [one.at for one in records if isinstance(one, Said) and one.said.get("report") == "ready"]
-    labels = rounds.truth(directory, header, is_ready, recorded.seconds)
-    ends = [one.end for one in labels.episodes if one.end is not None]
-    assert len(ends) >= 2
-    write_table(labels_path(path), labels)
-    await asyncio.to_thread(crop, path, tmp_path / "over.png", at=ends[0] + 0.3, source="over", region=None)
-    assert await asyncio.to_thread(score, directory, console=Console(quiet=True)) == 0

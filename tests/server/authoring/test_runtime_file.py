@@ -42,12 +42,6 @@ def test_what_a_person_wrote_stays(file: RuntimeFile) -> None:
     assert document["rewards"] == [{"source": "menu"}, {"source": "score"}]
 
 
-def test_a_template_is_written_with_its_picture(file: RuntimeFile) -> None:
-    add(file, "menu", "template")
-    assert load(file.folder).sources["menu"].model_dump()["image"] == "templates/menu.png"
-    assert (file.folder / "templates" / "menu.png").read_bytes() == b"a picture"
-
-
 @pytest.mark.parametrize(("name", "read"), [("Score", "number"), ("score", "numbre")])
 def test_what_would_be_no_valid_runtime_is_not_written(file: RuntimeFile, name: str, read: str) -> None:
     before = (file.folder / FILE_NAME).read_text()

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
@@ -73,34 +72,17 @@ def test_what_is_right_has_no_mistakes_and_no_warnings(tmp_path: Path) -> None:
     [
         ('title = "A toy"', 'titel = "A toy"', '4: runtime.titel: unknown key; did you mean "title"?'),
         ('title = "A toy"\n', "", "1: runtime.title: missing; add a line with title = … here"),
-        (
-            'title = "A toy"',
-            "title = 7",
-            '4: runtime.title: input should be a valid string, got 7; write it in quotes: "…"',
-        ),
-        ('by = "restart"', 'by = "restrat"', 'did you mean "restart"?'),
         ('title = "A toy"', 'games = "games"', "4: runtime.games: unknown key here; it belongs to the top of the file"),
         (
             'by = "restart"',
             'by = "restart"\nready = "x"',
             "11: reset.ready: unknown key here; it belongs into [program] or",
         ),
-        ("max_jump = 100", "max_jmp = 100", '18: sources.score.max_jmp: unknown key; did you mean "max_jump"?'),
-        ("max_jump = 100", "glyphs = 'a.png'", "18: sources.score.glyphs: unknown key; known here: min, max, max_jump"),
         ('read = "bar"', 'read = "baar"', 'did you mean read = "bar"?'),
-        ('from = "log"', 'from = "logs"', 'did you mean from = "log"?'),
-        (
-            "region = [0, 0, 60, 10]",
-            "region = [0, 0, 60]",
-            "22: sources.lives.region: expected [x, y, width, height] in pixels",
-        ),
         ("click = [10, 20]", "clik = [10, 20]", '13: reset.steps[1].clik: unknown key; did you mean "click"?'),
         ('until = "lives == 3"', 'until = "lives = 3"', "12: reset.steps[0].until: expected a condition such as"),
         ('"lives == 0"', '"live == 0"', "27: episode.done: names the source 'live', and there is none"),
-        ('keys = ["space"]', 'keys = ["spaces"]', "12: reset.steps[0].keys[0]: no key is called so"),
         ("[0-9]+)", "[0-9+)", "17: sources.score.pattern: expected a regular expression"),
-        ("[sources.score]", "[sources.Score]", "15: sources.Score"),
-        ("[[rewards]]\n", "[rewards]\n", "24: rewards: input should be a valid list"),
     ],
 )
 def test_what_a_model_refuses_has_its_line_and_a_remedy(tmp_path: Path, before: str, after: str, expected: str) -> None:
@@ -118,29 +100,16 @@ def test_what_a_model_refuses_has_its_line_and_a_remedy(tmp_path: Path, before: 
         ),
         ("click = [10, 20]", "click = [320, 20]", "13: reset.steps[1].click: not on the screen"),
         ('"python"', '"no-such-game"', "8: program.command: there is no program on PATH: no-such-game; PATH is "),
-        ('"python"', '"./game"', "8: program.command: there is no program"),
-        ("level = 3\n", "", "8: program.command: environment 'toy.First-v0' lacks the key 'env.level'"),
         (
             'by = "restart"',
             'by = "keys"\nstart = [{ restore = "a.sav", to = "a.sav" }]',
             "11: reset.start[0].restore: there is no file",
-        ),
-        (
-            'by = "restart"',
-            'by = "keys"\nstart = [{ restore = "game.py", to = "../a" }]',
-            "11: reset.start[0].to: expected a place below HOME",
         ),
         ('"{env.level}"]', '"{env.level}"]\nhome = "fresh"', "9: program.home: there is no folder"),
         (
             'read = "bar"\nregion = [0, 0, 60, 10]\ncolour = "#ff0000"',
             'read = "number"\nregion = [0, 0, 9, 9]\nglyphs = "digits.png"',
             "23: sources.lives.glyphs: there is no file",
-        ),
-        ('colour = "#ff0000"', "", "19: sources.lives: expected colour, of the full part, or empty"),
-        (
-            'default_env = "toy.First-v0"',
-            'default_env = "toy.Last-v0"',
-            "5: runtime.default_env: 'toy.Last-v0' is not among",
         ),
         (
             'id = "toy.First-v0"\n',
@@ -176,14 +145,6 @@ def test_what_is_unwise_is_a_warning_and_no_mistake(tmp_path: Path, before: str,
     assert [expected in str(warning) for warning in found.warnings] == [True]
 
 
-def test_what_only_holds_or_does_not_needs_no_bounds(tmp_path: Path) -> None:
-    (tmp_path / "game.py").touch()
-    log = 'from = "log"\npattern = "score (?P<value>[0-9]+)"\nmax_jump = 100\n'
-    widget = 'from = "accessibility"\nrole = "text"\npattern = "{}"\n'
-    assert checked(tmp_path, changed(log, widget.format("^Ada$"))).warnings == []
-    assert len(checked(tmp_path, changed(log, widget.format("(?P<value>.*)"))).warnings) == 1
-
-
 @pytest.mark.parametrize(
     ("most", "lacking"), [("", "3, 4, 5, 6, 7, 8, 9"), ("max = 9999", "3, 4, 5, 6, 7, 8, 9"), ("max = 3", "3")]
 )
@@ -199,35 +160,6 @@ def test_digits_that_no_glyph_shows_are_a_warning_where_numbers_may_have_them(
     (tmp_path / "game.py").touch()
     (warning,) = checked(tmp_path, changed(bar, number)).warnings
     assert f"23: warning: sources.lives.glyphs: it has no {lacking}: numbers with these aren't read" in str(warning)
-
-
-def test_games_have_mistakes_in_files_of_their_own(tmp_path: Path) -> None:
-    runtime = VALID.partition("[program]")[0]
-    (tmp_path / "games").mkdir()
-    body = "[program]" + VALID.partition("[program]")[2].partition("[[envs]]")[0]
-    env = '[env]\nid = "toy.First-v0"\nlevel = 3\n'
-    (tmp_path / "games" / "first.toml").write_text(env + body)
-    (tmp_path / "games" / "second.toml").write_text(env.replace("First", "Second") + body.replace("60, 10", "600, 10"))
-    found = checked(tmp_path, 'games = "games"\n' + runtime)
-    assert [str(mistake).partition(": not on")[0] for mistake in found.mistakes] == [
-        f"{tmp_path}/games/second.toml:19: sources.lives.region"
-    ]
-    (tmp_path / "games" / "second.toml").write_text("[env]\nid = \n")
-    found = checked(tmp_path, 'games = "games"\n' + runtime)
-    assert [str(mistake) for mistake in found.mistakes] == [
-        f"{tmp_path}/games/second.toml:2: not TOML: Invalid value (at line 2, column 6)"
-    ]
-    shutil.rmtree(tmp_path / "games")
-    assert "games: expected a folder of 1 to" in str(checked(tmp_path, 'games = "games"\n' + runtime).mistakes[0])
-
-
-def test_text_that_is_no_toml_has_its_line(tmp_path: Path) -> None:
-    assert mistakes(tmp_path, "[runtime]\nid = \n") == ["2: not TOML: Invalid value (at line 2, column 6)"]
-
-
-def test_missing_folder_is_told_with_what_was_expected(tmp_path: Path) -> None:
-    found = validate(tmp_path / "nothing")
-    assert "no such file; expected a runtime's folder" in str(found.mistakes[0])
 
 
 @pytest.mark.parametrize("name", [path.name for path in sorted((ROOT / "runtimes").iterdir())])
@@ -255,3 +187,11 @@ def test_id_that_is_listed_twice_is_not_taken_for_one_that_only_begins_so(tmp_pa
     assert mistakes(tmp_path, VALID.replace("toy.First-v0", "my env") + more) == [
         "32: the environment 'my env' is listed twice"
     ]
+
+
+def test_what_only_holds_or_does_not_needs_no_bounds(tmp_path: Path) -> None:
+    (tmp_path / "game.py").touch()
+    log = 'from = "log"\npattern = "score (?P<value>[0-9]+)"\nmax_jump = 100\n'
+    widget = 'from = "accessibility"\nrole = "text"\npattern = "{}"\n'
+    assert checked(tmp_path, changed(log, widget.format("^Ada$"))).warnings == []
+    assert len(checked(tmp_path, changed(log, widget.format("(?P<value>.*)"))).warnings) == 1

@@ -71,28 +71,6 @@ async def test_lease_that_is_not_renewed_ends_and_its_agent_is_told(tmp_path: Pa
     assert served.door.throttle.wrong == 0
 
 
-async def test_seat_of_an_agent_that_is_away_ends_with_its_lease(tmp_path: Path) -> None:
-    async with serving(tmp_path) as served:
-        lease = give(served)
-        async with connected(served.port, lease.token.secret, token="a seat") as agent:
-            await agent.assert_alive()
-            agent.cut()
-        await eventually(lambda: served.service.hub.agent is None)
-        assert served.service.hub.occupied
-        served.leases.give_back(lease, lease.token, "192.0.2.1")
-        assert not served.service.hub.occupied
-
-
-async def test_lease_lasts_for_as_long_as_it_is_renewed(tmp_path: Path) -> None:
-    async with serving(tmp_path) as served:
-        lease = give(served, 0.6)
-        for _ in range(6):
-            await asyncio.sleep(0.2)
-            served.leases.renew(lease)
-        assert served.leases.lease is lease
-        await eventually(lambda: served.leases.lease is None)
-
-
 async def test_renewal_that_came_while_the_daemon_stood_still_counts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

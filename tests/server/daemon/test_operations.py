@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import AsyncGenerator
 from pathlib import Path
@@ -11,7 +10,6 @@ from typing import Any, cast
 import aiohttp
 import pytest
 from pluriverse_server.daemon.operations import MAX_BODY_BYTES
-from support.agent import connected, credentials
 from support.served import PASSWORD, Served, serving
 from support.waiting import eventually
 
@@ -123,22 +121,6 @@ async def test_role_decides_who_may(served: Served, path: str, may: set[str]) ->
     assert (await ask(served, "POST", path, PASSWORD, Origin="http://elsewhere.example"))[0] == 403
 
 
-async def test_long_secret_is_taken_while_others_of_its_address_guess(served: Served) -> None:
-    lease = (await ask(served, "POST", "/lease", AGENT))[1]
-    # Of this address no short secret would be read for hours.
-    for _ in range(40):
-        served.door.throttle.judged("127.0.0.1", right=False, now=asyncio.get_running_loop().time() + 3600)
-    assert (await ask(served, "POST", "/restart", "wrong"))[0] == 401
-    assert (await ask(served, "POST", f"/lease/{lease['lease']}", lease["token"]))[0] == 200
-    async with connected(served.port, lease["token"]) as agent:
-        await agent.assert_alive()
-
-
-async def test_basic_authentication_is_taken_as_well(served: Served) -> None:
-    status, _ = await ask(served, "POST", "/lease", None, Authorization=credentials(AGENT))
-    assert status == 200
-
-
 async def test_restart_ends_the_episode_and_begins_another_in_a_new_program(served: Served) -> None:
     async with served.agent() as agent:
         await agent.assert_alive()
@@ -151,11 +133,6 @@ async def test_restart_ends_the_episode_and_begins_another_in_a_new_program(serv
         await agent.hear_method("v0.env.describe", env_state="running")
         assert served.service.program.pid != before
     assert not served.service.gave_up.done()
-
-
-async def test_drain_is_passed_on(served: Served) -> None:
-    assert await ask(served, "POST", "/drain", OPERATOR) == (202, {"phase": "draining"})
-    assert served.draining == 1
 
 
 async def test_metrics_are_an_operators_where_there_are_tokens(served: Served) -> None:

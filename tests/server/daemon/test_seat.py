@@ -42,15 +42,6 @@ def test_what_an_agent_must_not_miss_is_numbered_and_replies_are_not() -> None:
     assert send(seat) == list(zip((1, None, 2, 3, 4), messages, strict=True))
 
 
-def test_agent_that_comes_back_gets_what_it_missed_before_what_waits() -> None:
-    seat = Seat("a")
-    put(seat, *rewards(1, 2, 3))
-    send(seat)
-    put(seat, PingReply(), *rewards(4))
-    assert seat.resume(1)
-    assert send(seat) == list(zip((2, 3, 4), rewards(2, 3, 4), strict=True))
-
-
 def test_queue_of_the_connection_before_is_empty_afterwards() -> None:
     seat = Seat("a")
     before = seat.send_queue
@@ -58,15 +49,6 @@ def test_queue_of_the_connection_before_is_empty_afterwards() -> None:
     assert seat.resume(0)
     assert before.get() is None
     assert send(seat) == [(1, rewards(1)[0])]
-
-
-def test_what_was_acknowledged_is_forgotten() -> None:
-    seat = Seat("a")
-    put(seat, *rewards(1, 2, 3))
-    send(seat)
-    seat.acknowledge(2)
-    assert seat.resume(3)
-    assert send(seat) == []
 
 
 @pytest.mark.parametrize("last_number", [4, 10**9])

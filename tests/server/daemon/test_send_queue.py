@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
-from pluriverse_protocol import Headers, decode_from_server, encode
+from pluriverse_protocol import Headers, encode
 from pluriverse_protocol.messages import Describe, ErrorReply, Observation, PingReply, Reward, ServerMessage, Text
 from pluriverse_server.daemon.send_queue import MAX_OBSERVATIONS, MAX_WAITING, MERGE_ABOVE, QueuedMessage, SendQueue
 from support.wire import server_messages
@@ -140,16 +140,6 @@ Reader.TestCase.settings = settings(max_examples=40, stateful_step_count=25, dea
 test_reader_of_any_pace_loses_nothing_that_counts = Reader.TestCase
 
 
-def test_messages_come_out_in_the_order_in_which_they_went_in() -> None:
-    send_queue = SendQueue()
-    items = [waiting(reward(float(number)), queued_at=number) for number in range(MERGE_ABOVE)]
-    for item in items:
-        send_queue.put(item)
-    assert drain(send_queue) == items
-    assert send_queue.get() is None
-    assert send_queue.merged_rewards == 0
-
-
 def test_reward_of_a_reader_that_is_behind_is_merged_into_the_last_one() -> None:
     send_queue = behind()
     send_queue.put(QueuedMessage(Reward(2.0, done=True, info={"frames": 2}, terminated=True, frame_at=7.0), 2.0, 1))
@@ -172,13 +162,6 @@ def test_reward_is_merged_past_observations_but_not_past_a_description() -> None
     assert rewards == [(3.0, 1), (4.0, 2)]
 
 
-def test_rewards_of_two_episodes_are_never_merged() -> None:
-    send_queue = behind()
-    send_queue.put(waiting(reward(2.0), 2))
-    assert send_queue.merged_rewards == 0
-    assert len(send_queue) == MERGE_ABOVE + 1
-
-
 def test_merged_rewards_beyond_all_numbers_stay_numbers() -> None:
     send_queue = behind()
     for _ in range(3):
@@ -186,27 +169,6 @@ def test_merged_rewards_beyond_all_numbers_stay_numbers() -> None:
     last = drain(send_queue)[-1].message
     assert isinstance(last, Reward)
     assert 1.7e308 <= last.reward < float("inf")
-
-
-def test_oldest_observations_and_texts_are_dropped_first() -> None:
-    send_queue = SendQueue()
-    for number in range(MAX_OBSERVATIONS + 10):
-        send_queue.put(waiting(Observation(number) if number % 2 else Text(str(number))))
-        send_queue.put(waiting(reward(0.0), number))
-    left = [item.message for item in drain(send_queue) if isinstance(item.message, Observation | Text)]
-    assert send_queue.dropped_observations == 10
-    assert left[:2] == [Text("10"), Observation(11)]
-    assert len(left) == MAX_OBSERVATIONS
-
-
-def test_observations_that_were_read_make_room() -> None:
-    send_queue = SendQueue()
-    for number in range(MAX_OBSERVATIONS):
-        send_queue.put(waiting(Observation(number)))
-    assert len(drain(send_queue)) == MAX_OBSERVATIONS
-    send_queue.put(waiting(Observation("next")))
-    assert send_queue.dropped_observations == 0
-    assert len(send_queue) == 1
 
 
 def test_reader_that_is_hopelessly_behind_is_overflowing() -> None:
@@ -218,24 +180,8 @@ def test_reader_that_is_hopelessly_behind_is_overflowing() -> None:
     assert send_queue.overflowing
 
 
-def test_rewards_alone_never_overflow() -> None:
-    send_queue = SendQueue()
-    for _ in range(MAX_WAITING * 2):
-        send_queue.put(waiting(reward(1.0)))
-    assert len(send_queue) == MERGE_ABOVE
-    assert sum(item.message.reward for item in drain(send_queue) if isinstance(item.message, Reward)) == MAX_WAITING * 2
-
-
 @given(server_messages, st.integers(0, 99))
 def test_each_connection_gets_the_frame_that_the_codec_would_make(message: ServerMessage, parent: int) -> None:
     queued = QueuedMessage(message, 1.5, 7, parent, 0.25, 1.25)
     for message_id in (0, 1):
         assert queued.encode(message_id) == encode(message, Headers(message_id, 1.5, 7, parent, 0.25, 1.25))
-
-
-def test_the_body_is_encoded_once_for_all_connections() -> None:
-    observation = [1.0]
-    queued = waiting(Observation(observation))
-    first = queued.encode(0)
-    observation.append(2.0)
-    assert decode_from_server(queued.encode(1)).message == decode_from_server(first).message

@@ -1,13 +1,19 @@
 from __future__ import annotations
 
-import socket
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import replace
 
 import pytest
 from pluriverse_server.access.keyring import Keyring
 from pluriverse_server.display import Backend, Screen, ScreenOptions, make_screen
+from support.ports import free_port
 from support.xwindow import Window
+
+
+@pytest.fixture
+def backend() -> Backend:
+    """The one whose X and VNC servers are two; tests that differ by the backend name both."""
+    return "xvfb"
 
 
 @pytest.fixture
@@ -40,11 +46,8 @@ def window(screen: Screen, open_window: Callable[[Screen], Window]) -> Window:
 @pytest.fixture
 async def other_screen(options: ScreenOptions) -> AsyncIterator[Screen]:
     """A screen of the other backend."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port = server.getsockname()[1]
-    backend: Backend = "xvnc" if options.backend == "xvfb" else "xvfb"
     runtime_dir = options.runtime_dir.parent / "other"
-    screen = make_screen(replace(options, backend=backend, vnc_port=port, runtime_dir=runtime_dir))
+    screen = make_screen(replace(options, backend="xvnc", vnc_port=free_port(), runtime_dir=runtime_dir))
     await screen.start()
     yield screen
     await screen.stop()

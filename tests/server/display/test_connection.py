@@ -38,7 +38,6 @@ def test_display_that_is_not_there_is_lost(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("before", [None, "/home/someone/.Xauthority"])
-@pytest.mark.parametrize("backend", ["xvfb"])
 async def test_environment_is_as_before(screen: Screen, monkeypatch: pytest.MonkeyPatch, before: str | None) -> None:
     if before is None:
         monkeypatch.delenv("XAUTHORITY", raising=False)

@@ -51,14 +51,11 @@ async def see(screen: Screen) -> None:
     client.close()
 
 
-async def test_servers_that_run_answer(screen: Screen) -> None:
-    assert await pulse.vnc_answers(screen.gate.vnc_socket)
-    assert await pulse.x_answers(screen.display)
-
-
-async def test_who_asks_is_nobody_for_whom_pictures_are_taken(screen: Screen) -> None:
+@pytest.mark.parametrize("backend", ["xvfb", "xvnc"])
+async def test_servers_that_run_answer_and_who_asks_is_nobody_for_whom_pictures_are_taken(screen: Screen) -> None:
     for _ in range(20):
         assert await pulse.vnc_answers(screen.gate.vnc_socket)
+    assert await pulse.x_answers(screen.display)
     assert not attached(screen.pids[X_SERVER])
     assert not screen.gate.clients
 
@@ -79,6 +76,7 @@ async def test_nobody_answers_where_nothing_listens(tmp_path: Path) -> None:
     assert not await pulse.x_answers(":65535")
 
 
+@pytest.mark.parametrize("backend", ["xvfb", "xvnc"])
 async def test_stopped_x_server_is_found_and_replaced(screen: Screen) -> None:
     found, restarted = await replaced(screen, X_SERVER)
     assert (found.name, found.how) == (X_SERVER, "answered no more")
@@ -86,7 +84,6 @@ async def test_stopped_x_server_is_found_and_replaced(screen: Screen) -> None:
     await see(screen)
 
 
-@pytest.mark.parametrize("backend", ["xvfb"])
 async def test_stopped_vnc_server_is_found_and_replaced_alone(screen: Screen) -> None:
     x = screen.pids[X_SERVER]
     found, restarted = await replaced(screen, VNC_SERVER)
@@ -96,7 +93,6 @@ async def test_stopped_vnc_server_is_found_and_replaced_alone(screen: Screen) ->
     await see(screen)
 
 
-@pytest.mark.parametrize("backend", ["xvfb"])
 async def test_servers_of_a_screen_at_rest_are_asked_seldom_and_at_once_when_it_no_longer_is(
     screen: Screen, monkeypatch: pytest.MonkeyPatch
 ) -> None:

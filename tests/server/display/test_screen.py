@@ -11,8 +11,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from pluriverse_protocol.rfb.handshake import VERSION_BYTES
-from pluriverse_protocol.rfb.security import SecurityType
 from pluriverse_server.access.keyring import Keyring
 from pluriverse_server.display import DisplayLost, Restarted, Screen, ScreenOptions, make_screen
 from pluriverse_server.display.xserver import SOCKETS, TMP
@@ -27,6 +25,9 @@ pytestmark = pytest.mark.display
 RED = (255, 0, 0)
 GREEN = (0, 255, 0)
 PROGRAMS = ("Xvfb", "X0tigervnc", "Xtigervnc", "setpriv", "xkbcomp", "sh")
+
+
+BOTH = pytest.mark.parametrize("backend", ["xvfb", "xvnc"])
 
 
 def viewer(screen: Screen, password: str | None = None, *, shared: bool = True) -> RfbClient:
@@ -66,23 +67,15 @@ def assert_nothing_left(options: ScreenOptions, display: str, pids: list[int]) -
         pytest.fail("somebody still listens on the VNC port")
 
 
-async def test_screen_has_the_size_and_name_that_were_asked_for(screen: Screen) -> None:
-    with viewer(screen) as client:
-        assert (client.width, client.height, client.name) == (320, 240, "a test")
-
-
-async def test_client_without_the_cookie_is_refused(screen: Screen, tmp_path: Path) -> None:
-    with pytest.raises(DisplayLost):
-        open_display(screen.display, tmp_path / "no such file")
-    write_cookie(tmp_path / "another cookie")
-    with pytest.raises(DisplayLost):
-        open_display(screen.display, tmp_path / "another cookie")
-    open_display(screen.display, screen.xauthority).close()
-
-
-async def test_x_does_not_listen_on_tcp(screen: Screen) -> None:
+@BOTH
+async def test_nobody_gets_in_by_tcp_or_without_the_cookie(screen: Screen, tmp_path: Path) -> None:
     with pytest.raises(ConnectionRefusedError):
         socket.create_connection(("127.0.0.1", 6000 + int(screen.display.removeprefix(":"))))
+    write_cookie(tmp_path / "another cookie")
+    for cookie in ("no such file", "another cookie"):
+        with pytest.raises(DisplayLost):
+            open_display(screen.display, tmp_path / cookie)
+    open_display(screen.display, screen.xauthority).close()
 
 
 async def test_cookie_and_sockets_are_for_this_user_only(guarded_screen: Screen) -> None:
@@ -95,31 +88,21 @@ async def test_cookie_and_sockets_are_for_this_user_only(guarded_screen: Screen)
     assert not [pid for pid in guarded_screen.pids.values() if "password and" in command_line(pid)]
 
 
-async def test_right_password_lets_in_and_eight_characters_count(guarded_screen: Screen) -> None:
+async def test_right_password_lets_in_of_which_eight_characters_count(guarded_screen: Screen) -> None:
     for password in ("password and more", "password"):
         with viewer(guarded_screen, password) as client:
             client.wait_for_pixel(1, 1, client.pixel(1, 1))
-
-
-async def test_wrong_password_and_none_are_refused(guarded_screen: Screen) -> None:
     for password in ("passwort", None):
         with pytest.raises(AuthenticationFailed):
             viewer(guarded_screen, password)
 
 
-async def test_screen_without_password_lets_everybody_in(screen: Screen) -> None:
-    with (
-        socket.create_connection(("127.0.0.1", screen.options.vnc_port)) as connected,
-        connected.makefile("rb") as said,
-    ):
-        connected.sendall(said.read(VERSION_BYTES))
-        assert said.read(2) == bytes([1, SecurityType.NONE])
-
-
+@BOTH
 async def test_two_viewers_see_the_same_pixel_even_if_one_asked_for_the_desktop_alone(
     screen: Screen, window: Window
 ) -> None:
     with viewer(screen) as first, viewer(screen, shared=False) as second:
+        assert (first.width, first.height, first.name) == (320, 240, "a test")
         window.fill(10, 20, 30, 30, RED)
         first.wait_for_pixel(15, 25, RED)
         second.wait_for_pixel(15, 25, RED)
@@ -128,7 +111,6 @@ async def test_two_viewers_see_the_same_pixel_even_if_one_asked_for_the_desktop_
         second.wait_for_pixel(15, 25, GREEN)
 
 
-@pytest.mark.parametrize("backend", ["xvfb"])
 async def test_killed_vnc_server_is_replaced_while_the_program_goes_on(screen: Screen, window: Window) -> None:
     display, pids = screen.display, screen.pids
     os.kill(pids["VNC server"], signal.SIGKILL)
@@ -143,14 +125,20 @@ async def test_killed_vnc_server_is_replaced_while_the_program_goes_on(screen: S
         assert window.typed() == 0xBEEF1
 
 
-async def test_killed_x_server_is_replaced_on_the_same_vnc_port(
+@BOTH
+async def test_killed_x_server_is_named_and_replaced_on_the_same_vnc_port(
     screen: Screen, open_window: Callable[[Screen], Window]
 ) -> None:
     before = screen.pids
     os.kill(before["X server"], signal.SIGKILL)
-    await asyncio.wait_for(screen.wait_for_exit(), 60)
+    # Not the VNC server, which ends with it.
+    death = await asyncio.wait_for(screen.wait_for_exit(), 60)
+    assert (death.name, death.how) == ("X server", "killed by SIGKILL")
     assert await screen.restart_dead() is Restarted.EVERYTHING
-    assert not set(before.values()) & set(screen.pids.values())
+    after = screen.pids
+    assert not set(before.values()) & set(after.values())
+    assert await screen.restart_dead() is Restarted.NOTHING
+    assert screen.pids == after
     window = open_window(screen)
     window.fill(0, 0, 50, 50, GREEN)
     with viewer(screen) as client:
@@ -159,23 +147,12 @@ async def test_killed_x_server_is_replaced_on_the_same_vnc_port(
         assert window.typed() == 0xBEEF2
 
 
-async def test_death_of_the_x_server_is_named_before_that_of_the_vnc_server_which_it_causes(screen: Screen) -> None:
-    os.kill(screen.pids["X server"], signal.SIGKILL)
-    death = await asyncio.wait_for(screen.wait_for_exit(), 60)
-    assert (death.name, death.how) == ("X server", "killed by SIGKILL")
-
-
+@BOTH
 async def test_death_comes_with_last_words(screen: Screen) -> None:
     viewer(screen).close()
     os.kill(screen.pids["VNC server" if "VNC server" in screen.pids else "X server"], signal.SIGABRT)
     death = await asyncio.wait_for(screen.wait_for_exit(), 60)
     assert "pixel format" in death.output_tail
-
-
-async def test_heal_leaves_a_healthy_screen_alone(screen: Screen) -> None:
-    before = screen.pids
-    assert await screen.restart_dead() is Restarted.NOTHING
-    assert screen.pids == before
 
 
 async def test_heal_that_fails_leaves_nothing_behind(screen: Screen, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -188,35 +165,18 @@ async def test_heal_that_fails_leaves_nothing_behind(screen: Screen, monkeypatch
     assert_nothing_left(screen.options, display, list(pids.values()))
 
 
-async def test_stop_leaves_no_process_lock_socket_or_file(guarded_screen: Screen) -> None:
+@BOTH
+@pytest.mark.parametrize("signum", [None, signal.SIGKILL, signal.SIGSTOP], ids=["alive", "killed", "frozen"])
+async def test_stop_leaves_no_process_lock_socket_or_file(guarded_screen: Screen, signum: signal.Signals) -> None:
     display, pids = guarded_screen.display, list(guarded_screen.pids.values())
     assert x_socket(display).exists()
-    await guarded_screen.stop()
-    assert_nothing_left(guarded_screen.options, display, pids)
-    await guarded_screen.stop()
-
-
-async def test_stop_cleans_up_after_servers_that_were_killed(guarded_screen: Screen) -> None:
-    display, pids = guarded_screen.display, list(guarded_screen.pids.values())
-    for pid in pids:
+    for pid in pids if signum else ():
         # The VNC server may have ended by itself after the X server.
         with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
+            os.kill(pid, signum)
     await guarded_screen.stop()
     assert_nothing_left(guarded_screen.options, display, pids)
-
-
-async def test_stop_ends_a_frozen_x_server(guarded_screen: Screen) -> None:
-    display, pids = guarded_screen.display, list(guarded_screen.pids.values())
-    os.kill(guarded_screen.pids["X server"], signal.SIGSTOP)
     await guarded_screen.stop()
-    assert_nothing_left(guarded_screen.options, display, pids)
-
-
-async def test_screen_starts_again_after_a_stop(screen: Screen) -> None:
-    await screen.stop()
-    await screen.start()
-    viewer(screen).close()
 
 
 async def test_screen_that_was_not_started_can_be_stopped_and_says_that_it_has_no_display(
@@ -230,6 +190,7 @@ async def test_screen_that_was_not_started_can_be_stopped_and_says_that_it_has_n
         await screen.wait_for_exit()
 
 
+@BOTH
 async def test_start_that_is_cancelled_leaves_nothing_behind(options: ScreenOptions) -> None:
     screen = make_screen(options)
     starting = asyncio.create_task(screen.start())
@@ -262,7 +223,6 @@ async def test_missing_program_names_its_package(
     assert screen.pids == {}
 
 
-@pytest.mark.parametrize("backend", ["xvfb"])
 @pytest.mark.parametrize("wrong", [{"width": 0}, {"height": 40000}])
 def test_options_that_no_server_takes_are_refused(options: ScreenOptions, wrong: dict[str, object]) -> None:
     with pytest.raises(ValueError, match="pixels"):

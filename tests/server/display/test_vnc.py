@@ -60,6 +60,7 @@ async def test_server_that_never_greets_is_given_up(tmp_path: Path, monkeypatch:
     await child.stop()
 
 
+@pytest.mark.parametrize("backend", ["xvfb", "xvnc"])
 async def test_resize_that_a_client_asks_for_is_not_done(screen: Screen) -> None:
     with RfbClient("127.0.0.1", screen.options.vnc_port) as client:
         client.ask_for_size(200, 100)
@@ -67,6 +68,7 @@ async def test_resize_that_a_client_asks_for_is_not_done(screen: Screen) -> None
         assert (client.width, client.height) == (320, 240)
 
 
+@pytest.mark.parametrize("backend", ["xvfb", "xvnc"])
 async def test_x_server_keeps_no_picture_of_clients_that_have_left(screen: Screen) -> None:
     for _ in range(3):
         client = await asyncio.to_thread(RfbClient, screen.gate.vnc_socket)
@@ -75,7 +77,6 @@ async def test_x_server_keeps_no_picture_of_clients_that_have_left(screen: Scree
         await eventually(lambda: not attached(screen.pids[X_SERVER]))
 
 
-@pytest.mark.parametrize("backend", ["xvfb"])
 async def test_killed_server_leaves_no_shared_memory(screen: Screen) -> None:
     pid = screen.pids[VNC_SERVER]
     with await asyncio.to_thread(RfbClient, screen.gate.vnc_socket) as client:

@@ -8,12 +8,9 @@ from collections.abc import AsyncGenerator
 from pathlib import Path
 
 import pytest
-from pluriverse_protocol.events import KeyEvent
 from pluriverse_server.display import Screen
-from pluriverse_server.display.injector import AsyncInjector
 from support.chromium import Chromium
 from support.rfb import RfbClient
-from support.us_keyboard import KEYS, LISTEN
 from Xlib import XK
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
@@ -75,19 +72,3 @@ async def test_whole_of_latin_1_greek_cyrillic_and_emoji_are_typed(screen: Scree
                 await browser.wait_until(f"area.value.length >= {len(text.encode('utf-16-le')) // 2}")
                 assert await browser.evaluate("area.value") == text
                 await browser.evaluate("area.value = ''")
-
-
-@pytest.mark.timeout(240)
-async def test_ascii_comes_from_the_keys_of_a_us_keyboard(screen: Screen, tmp_path: Path) -> None:
-    async with browsing(screen, tmp_path, f"<!doctype html><script>{LISTEN}</script>") as (browser, client):
-        expected = [list(key) for key in KEYS.values()]
-        type_text(client, "".join(KEYS), shift=False)
-        await browser.wait_until(f"typed.length >= {len(KEYS)}")
-        assert await browser.evaluate("typed.splice(0)") == expected
-        injector = await AsyncInjector.open(screen.display, screen.xauthority)
-        try:
-            await injector.apply([KeyEvent(ord(key), down) for key in KEYS for down in (True, False)])
-            await browser.wait_until(f"typed.length >= {len(KEYS)}")
-            assert await browser.evaluate("typed.splice(0)") == expected
-        finally:
-            await injector.close()

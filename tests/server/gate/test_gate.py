@@ -3,12 +3,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import logging
 import os
 import signal
 import socket
 import threading
-import time
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
@@ -23,7 +21,7 @@ from pluriverse_protocol.rfb.web_stream import WebStream
 from pluriverse_server.access.audit import AuditLog
 from pluriverse_server.access.keyring import Keyring
 from pluriverse_server.access.tokens import Role, Token, parse_tokens
-from pluriverse_server.display import Screen, ScreenOptions, make_screen, pulse
+from pluriverse_server.display import Backend, Screen, ScreenOptions, make_screen, pulse
 from pluriverse_server.gate import gate
 from pluriverse_server.gate.gate import MAX_PENDING, Gate
 from pluriverse_server.gate.pump import BUFFER_BYTES
@@ -38,6 +36,12 @@ PASSWORD = "secret"
 
 # Masked with nothing.
 PING = bytes((0x89, 0x80 | 100)) + bytes(4 + 100)
+
+
+@pytest.fixture
+def backend() -> Backend:
+    """The gate is the same before either display; what differs are keys, which have tests of their own."""
+    return "xvfb"
 
 
 @pytest.fixture
@@ -74,11 +78,11 @@ async def test_flood_reaches_no_vnc_server_and_agents_still_get_in(guarded: Scre
                     one = stack.enter_context(socket.create_connection(to, DEADLINE_S, ("127.0.0.2", 0)))
                     one.send(b"RFB 003.008\n")
 
-    threads = [threading.Thread(target=flood) for _ in range(8)]
+    threads = [threading.Thread(target=flood) for _ in range(4)]
     for thread in threads:
         thread.start()
     try:
-        await eventually(lambda: guarded.gate.table.dropped > 500)
+        await eventually(lambda: guarded.gate.table.dropped > 3 * MAX_PENDING)
         # Whoever floods drives out himself alone.
         (await enter(guarded)).close()
     finally:
@@ -90,42 +94,11 @@ async def test_flood_reaches_no_vnc_server_and_agents_still_get_in(guarded: Scre
     agent.close()
 
 
-async def test_idle_connections_keep_nobody_out(guarded: Screen) -> None:
-    with contextlib.ExitStack() as stack:
-        for _ in range(3 * MAX_PENDING):
-            stack.enter_context(knock(guarded))
-        client = await enter(guarded)
-        await see(client)
-        client.close()
-        assert len(guarded.gate.clients) <= MAX_PENDING + 1
-
-
 async def test_handshake_has_a_deadline(guarded: Screen, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gate, "HANDSHAKE_S", 0.2)
     with knock(guarded) as one:
         assert one.recv(100) == b"RFB 003.008\n"
         assert await asyncio.to_thread(one.recv, 100) == b""
-
-
-async def test_client_that_was_let_in_may_be_silent_for_longer(
-    guarded: Screen, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(gate, "HANDSHAKE_S", 0.5)
-    client = await enter(guarded)
-    await asyncio.sleep(1)
-    await see(client)
-    client.close()
-
-
-async def test_wrong_passwords_are_slowed_down_and_logged(guarded: Screen, caplog: pytest.LogCaptureFixture) -> None:
-    began = time.monotonic()
-    for _ in range(4):
-        with pytest.raises(AuthenticationFailed):
-            await enter(guarded, "wrong")
-    assert time.monotonic() - began > 0.25 + 0.5 + 1
-    assert guarded.gate.throttle.wrong == 4
-    warnings = [record.message for record in caplog.records if record.levelno == logging.WARNING]
-    assert warnings == [f"VNC: a wrong password from 127.0.0.1 ({count} in all)" for count in (1, 2, 4)]
 
 
 async def test_who_knows_a_long_secret_never_waits_for_those_who_guess_at_its_address(guarded: Screen) -> None:
@@ -235,18 +208,6 @@ async def test_role_decides_as_well_what_comes_by_the_rewarder_port(tokened: Scr
         await enter_by_web(tokened, robot)
 
 
-async def test_frame_without_a_mask_ends_the_connection_by_the_rewarder_port_with_1002(tokened: Screen) -> None:
-    assert tokened.gate.keyring is not None
-    client, web = await enter_by_web(tokened, tokened.gate.keyring.listed[0])
-    with client:
-        client.sendall(WebStream(masks=False).wrap(pointer_event(44, 10, 0)))
-        received = await asyncio.to_thread(lambda: b"".join(iter(lambda: client.recv(4096), b"")))
-        web.feed(received)
-        assert web.closed is not None
-        assert web.closed.startswith("a WebSocket's message lacks its mask")
-        assert (1002).to_bytes(2, "big") in received
-
-
 async def test_others_only_watch_while_there_is_a_lease(tokened: Screen) -> None:
     keyring = tokened.gate.keyring
     assert keyring is not None
@@ -304,15 +265,6 @@ async def test_client_that_comes_while_the_vnc_server_is_started_again_gets_in(g
     client.close()
 
 
-async def test_clients_end_with_the_vnc_server(guarded: Screen) -> None:
-    client = await enter(guarded)
-    for pid in guarded.pids.values():
-        os.kill(pid, signal.SIGKILL)
-    with pytest.raises(Exception, match=r"hung up|broke off"):
-        await asyncio.to_thread(lambda: [client.update() for _ in range(3)])
-    client.close()
-
-
 async def test_what_is_not_rfb_is_hung_up_on(guarded: Screen) -> None:
     with knock(guarded) as one:
         one.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -329,23 +281,6 @@ async def test_port_that_is_taken_is_named(options: ScreenOptions) -> None:
         with pytest.raises(StartError, match=f"the VNC port 127.0.0.1:{port} is taken by .*; choose another with"):
             await one.listen("127.0.0.1", port, options.runtime_dir / "a.sock", options.runtime_dir / "b.sock")
         assert not one.listens
-
-
-async def test_socket_that_cannot_be_made_is_not_taken_for_the_port(options: ScreenOptions) -> None:
-    one = Gate(options.runtime_dir / "vnc.sock", None)
-    nowhere = options.runtime_dir / "nowhere"
-    with pytest.raises(StartError, match=r"^the sockets .*/nowhere/a\.sock and .*: .*No such file"):
-        await one.listen("127.0.0.1", options.vnc_port, nowhere / "a.sock", nowhere / "b.sock")
-    assert not one.listens
-    socket.create_server(("127.0.0.1", options.vnc_port)).close()
-
-
-async def test_clients_that_come_and_go_are_told(guarded: Screen) -> None:
-    counts: list[int] = []
-    guarded.gate.on_clients = lambda: counts.append(len(guarded.gate.clients))
-    client = await enter(guarded)
-    client.close()
-    await eventually(lambda: counts == [1, 0])
 
 
 # ── what one client does, and the others ─────────────────────────────────────────────────────────────────────────────
@@ -416,15 +351,6 @@ async def test_vnc_server_of_those_who_watch_that_answers_no_more_is_replaced(
     watcher.close()
 
 
-async def test_nothing_is_pressed_by_the_socket_of_those_who_watch(guarded: Screen) -> None:
-    watcher = await asyncio.to_thread(RfbClient, guarded.watchers_socket)
-    await assert_moves(guarded, watcher, 20, may=False)
-    watcher.close()
-    in_control = await asyncio.to_thread(RfbClient, guarded.viewer_socket)
-    await assert_moves(guarded, in_control, 30, may=True)
-    in_control.close()
-
-
 async def test_whoever_floods_with_pings_is_hung_up_on_with_words(tokened: Screen) -> None:
     assert tokened.gate.keyring is not None
     client, web = await enter_by_web(tokened, tokened.gate.keyring.listed[0])
@@ -435,22 +361,6 @@ async def test_whoever_floods_with_pings_is_hung_up_on_with_words(tokened: Scree
     assert web.closed == TOO_MANY
     assert POLICY_VIOLATION.to_bytes(2, "big") + TOO_MANY.encode() in received
     assert not tokened.gate.clients
-
-
-async def test_one_that_takes_nothing_in_is_hung_up_on_without(
-    tokened: Screen, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert tokened.gate.keyring is not None
-    monkeypatch.setattr(gate, "CLOSE_S", 0.1)
-    client, web = await enter_by_web(tokened, tokened.gate.keyring.listed[0])
-    (half,) = tokened.gate.clients
-    with client:
-        request = framebuffer_update_request(0, 0, 320, 240, incremental=False)
-        while not half.transport.get_write_buffer_size():
-            client.sendall(web.wrap(request))
-            await asyncio.sleep(0.02)
-        client.sendall(PING * 101)
-        await eventually(lambda: not tokened.gate.clients)
 
 
 async def test_pings_of_one_who_reads_nothing_are_not_kept(tokened: Screen, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -466,3 +376,11 @@ async def test_pings_of_one_who_reads_nothing_are_not_kept(tokened: Screen, monk
             while await pointer_of(tokened) != (33, 10):
                 pass
         assert half.transport.get_write_buffer_size() <= BUFFER_BYTES + 2000
+
+
+async def test_clients_that_come_and_go_are_told(guarded: Screen) -> None:
+    counts: list[int] = []
+    guarded.gate.on_clients = lambda: counts.append(len(guarded.gate.clients))
+    client = await enter(guarded)
+    client.close()
+    await eventually(lambda: counts == [1, 0])

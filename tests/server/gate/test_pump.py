@@ -24,15 +24,6 @@ async def joined() -> Ends:
     return far[0], far[1]
 
 
-async def test_bytes_go_both_ways() -> None:
-    loop = asyncio.get_running_loop()
-    one, another = await joined()
-    with one, another:
-        for sender, receiver in ((one, another), (another, one)):
-            await loop.sock_sendall(sender, b"hello")
-            assert await loop.sock_recv(receiver, 100) == b"hello"
-
-
 async def test_all_of_it_arrives_in_order_at_one_who_reads_slowly() -> None:
     loop = asyncio.get_running_loop()
     one, another = await joined()

@@ -43,14 +43,6 @@ def test_one_that_goes_on_all_the_same_is_hung_up_on_when_patience_ends(kind: Pe
         flood(4.0)
 
 
-def test_one_that_has_rested_is_no_more_over_its_share() -> None:
-    share, kind, now = Share(0.0), PerSecond.SETTINGS, 0.0
-    for _ in range(10):
-        for _ in range(kind + 1):
-            share.take(MESSAGES[kind], now, 3.0)
-        now += 1.0
-
-
 def test_one_kind_leaves_the_others_their_share() -> None:
     share = Share(0.0)
     for _ in range(PerSecond.SETTINGS + 1):

@@ -9,7 +9,6 @@ import pytest
 from pluriverse_protocol.rfb.handshake import ServerInit
 from pluriverse_protocol.rfb.pixel_format import BGRX
 from pluriverse_protocol.rfb.server_handshake import server_init
-from pluriverse_server.display import Screen
 from pluriverse_server.gate.vnc_server import VncServerLost, connect
 
 pytestmark = pytest.mark.display
@@ -33,17 +32,6 @@ async def listening(path: Path, greeting: bytes) -> AsyncGenerator[None]:
         server.close()
         await server.wait_closed()
         await asyncio.gather(*(task for task in greeted if task is not None))
-
-
-async def test_connection_knows_the_desktop(screen: Screen) -> None:
-    server = await connect(screen.gate.vnc_socket)
-    desktop = server.desktop.result()
-    assert (desktop.width, desktop.height, desktop.name) == (
-        screen.options.width,
-        screen.options.height,
-        screen.options.name,
-    )
-    server.transport.abort()
 
 
 async def test_server_that_is_being_started_is_waited_for(tmp_path: Path) -> None:

@@ -12,12 +12,17 @@ from support.typist import Typist
 from support.xvfb import Xvfb, xvfb
 
 
-@pytest.fixture
-def display(monkeypatch: pytest.MonkeyPatch) -> Iterator[Xvfb]:
-    """A display that this process' programs draw on."""
+@pytest.fixture(scope="module")
+def server() -> Iterator[Xvfb]:
     with xvfb() as server:
-        monkeypatch.setenv("DISPLAY", server.name)
         yield server
+
+
+@pytest.fixture
+def display(server: Xvfb, monkeypatch: pytest.MonkeyPatch) -> Xvfb:
+    """A display that this process' programs draw on."""
+    monkeypatch.setenv("DISPLAY", server.name)
+    return server
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from pluriverse_protocol import encode
 from pluriverse_protocol.events import Event, KeyEvent, PointerEvent
 from pluriverse_protocol.messages import (
@@ -70,6 +71,14 @@ class Stage:
         assert readable
         self.lockstep.attend(readable)
 
+    def step(
+        self, agent: LaneAgent, n: int, frames: int = 1, episode: int | None = None
+    ) -> tuple[StepReply, NDArray[np.uint8]]:
+        """The answer to a step that is asked for and played."""
+        agent.step(n, frames, episode=episode)
+        self.turn()
+        return agent.hear_step(n)
+
     def open_lane(self) -> LaneAgent:
         agent = self.doorway.open_lane()
         self.turn()
@@ -117,9 +126,7 @@ def test_the_last_step_says_how_it_ended_and_those_after_it_are_refused(stage: S
     stage.lockstep.begin(Counting())
     agent = stage.open_lane()
     agent.hear_first()
-    agent.step(1, 3600)
-    stage.turn()
-    last, pixels = agent.hear_step(1)
+    last, pixels = stage.step(agent, 1, 3600)
     assert (last.reward, last.done, last.terminated, last.truncated) == (10.0, True, True, False)
     assert last.info == {"lives": 3, "reason": "enough"}
     assert (pixels == 10).all()
@@ -129,9 +136,7 @@ def test_the_last_step_says_how_it_ended_and_those_after_it_are_refused(stage: S
         assert agent.hear_error() == "episode 1 is over; a reset begins another"
     stage.lockstep.begin(Counting(2))
     assert agent.hear_first().headers.episode_id == 2
-    agent.step(3, episode=2)
-    stage.turn()
-    agent.hear_step(3)
+    stage.step(agent, 3, episode=2)
 
 
 def test_keys_that_the_agent_may_not_press_do_not_reach_the_program(stage: Stage) -> None:
@@ -185,26 +190,6 @@ def test_a_step_of_an_episode_that_a_reset_has_ended_is_not_played_in_the_next(s
     assert steps.frames == 0
 
 
-def test_what_is_no_step_plays_nothing(stage: Stage) -> None:
-    steps = Counting()
-    stage.lockstep.begin(steps)
-    agent = stage.open_lane()
-    agent.hear_first()
-    for junk in (b"\xff", b"{}", b"[" * 60_000):
-        agent.send_text(junk)
-        while isinstance(heard := hear(stage, agent), FirstFrame):
-            pass
-        assert isinstance(heard, ErrorReply)
-    assert steps.frames == 0
-
-
-def hear(stage: Stage, agent: LaneAgent) -> object:
-    """What the agent hears next, while the program takes its turns."""
-    while not select.select([agent.socket], [], [], 0)[0]:
-        stage.turn()
-    return agent.hear().message
-
-
 @pytest.mark.parametrize("politely", [True, False])
 def test_an_agent_that_leaves_in_the_middle_of_a_step_leaves_room_for_the_next(stage: Stage, politely: bool) -> None:
     stage.lockstep.begin(Counting())
@@ -220,9 +205,7 @@ def test_an_agent_that_leaves_in_the_middle_of_a_step_leaves_room_for_the_next(s
     stage.lockstep.begin(Counting(2))
     other = stage.open_lane()
     assert other.hear_first().headers.episode_id == 2
-    other.step(1)
-    stage.turn()
-    other.hear_step(1)
+    stage.step(other, 1)
 
 
 def test_a_new_lane_takes_the_place_of_the_last(stage: Stage) -> None:
@@ -246,9 +229,7 @@ def test_an_agent_that_has_lost_its_seat_is_hung_up_on_and_the_next_one_is_serve
     stage.turn()
     other = stage.open_lane()
     other.hear_first()
-    other.step(1)
-    stage.turn()
-    other.hear_step(1)
+    stage.step(other, 1)
 
 
 def test_a_lane_to_an_episode_that_is_over_shows_nothing_until_the_next(stage: Stage) -> None:
@@ -267,17 +248,7 @@ def test_the_lane_goes_on_when_the_daemon_hands_over_no_more(stage: Stage) -> No
     assert stage.doorway.program is not None
     stage.doorway.program.close()
     stage.turn()
-    agent.step(1)
-    stage.turn()
-    agent.hear_step(1)
-
-
-def test_a_program_without_such_a_daemon_waits_for_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(LANE_VARIABLE, raising=False)
-    lockstep = Lockstep()
-    lockstep.begin(Counting())
-    lockstep.attend([])
-    assert lockstep.waits_on == []
+    stage.step(agent, 1)
 
 
 class Returning(Counting):
@@ -303,9 +274,7 @@ def after_three_frames(stage: Stage) -> LaneAgent:
     stage.lockstep.begin(Returning())
     agent = stage.open_lane()
     agent.hear_first()
-    agent.step(1, 3)
-    stage.turn()
-    agent.hear_step(1)
+    stage.step(agent, 1, 3)
     return agent
 
 
@@ -313,9 +282,7 @@ def test_an_episode_goes_back_to_snapshots_as_often_as_asked_also_from_the_next_
     agent = after_three_frames(stage)
     assert ask(stage, agent, AgentSnapshot()) == SnapshotReply(0)
     for frames in (2, 7):
-        agent.step(2, frames)
-        stage.turn()
-        agent.hear_step(2)
+        stage.step(agent, 2, frames)
         if frames == 7:
             stage.lockstep.begin(Returning())
             agent.hear_first()
@@ -347,9 +314,7 @@ def test_what_cannot_be_kept_or_gone_back_to_is_said(stage: Stage, monkeypatch: 
     stage.lockstep.begin(Returning())
     agent.hear_first()
     assert ask(stage, agent, AgentSnapshot()) == SnapshotReply(None)
-    agent.step(1, 7)
-    stage.turn()
-    agent.hear_step(1)
+    stage.step(agent, 1, 7)
     ask(stage, agent, AgentSnapshot())
     assert ask(stage, agent, AgentRestore(0)) == ErrorReply("seven is another's")
     for limit, value in (("MAX_SNAPSHOTS", 1), ("MAX_SNAPSHOT_BYTES", 150)):

@@ -89,6 +89,18 @@ def test_a_press_is_told_with_the_keys_held_but_not_one_from_before_an_episode(
     program.window.close()
 
 
+def test_a_key_ends_the_wait_also_where_a_drawing_call_has_read_it_from_the_connection(
+    window: kit.Window, reporter: kit.Reporter, typist: Typist
+) -> None:
+    keyboard = kit.Keyboard(window)
+    assert kit.wait_for_input(keyboard, reporter, 0.01) == ([], [])
+    typist.down(C)
+    while not keyboard.waiting:
+        window.sync()
+    edges, requests = kit.wait_for_input(keyboard, reporter, None)
+    assert ([(edge.keysym, edge.down) for edge in edges], requests) == ([(C, True)], [])
+
+
 class Stepped:
     """An episode of one frame, which earns five points."""
 

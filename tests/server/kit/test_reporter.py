@@ -18,23 +18,17 @@ def wait_for_requests(reporter: Reporter) -> None:
     assert select.select([reporter], [], [], 60)[0]
 
 
-def test_no_daemon_is_named_when_the_variable_is_unset(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("PLURIVERSE_SOCKET", raising=False)
+def test_where_no_daemon_is_it_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PLURIVERSE_SOCKET", str(tmp_path / "none"))
+    with pytest.raises(NoDaemon, match="no daemon listens"):
+        Reporter.from_environment()
+    monkeypatch.delenv("PLURIVERSE_SOCKET")
     with pytest.raises(NoDaemon, match="PLURIVERSE_SOCKET isn't set"):
         Reporter.from_environment()
 
 
-def test_no_daemon_is_named_when_nothing_listens(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("PLURIVERSE_SOCKET", str(tmp_path / "none"))
-    with pytest.raises(NoDaemon, match="no daemon listens"):
-        Reporter.from_environment()
-
-
-def test_reading_does_not_wait(reporter: Reporter) -> None:
-    assert reporter.requests() == []
-
-
 def test_requests_come_in_order_and_all_at_once(daemon: ReportServer, reporter: Reporter) -> None:
+    assert reporter.requests() == []
     daemon.send(RESET, Delivered(1, 2.5), Stop())
     wait_for_requests(reporter)
     assert reporter.requests() == [RESET, Delivered(1, 2.5), Stop()]
@@ -50,16 +44,13 @@ def test_half_a_request_waits_for_its_other_half(daemon: ReportServer, reporter:
     assert reporter.requests() == [RESET]
 
 
-def test_several_reports_arrive_in_order(daemon: ReportServer, reporter: Reporter) -> None:
-    reporter.report(Frame(1, 10, 2, 5.0), Reward(1, 1.5, 5.0))
-    assert [daemon.next(), daemon.next()] == [Frame(1, 10, 2, 5.0), Reward(1, 1.5, 5.0)]
-
-
-def test_nothing_is_sent_of_reports_of_which_one_cannot_be(daemon: ReportServer, reporter: Reporter) -> None:
+def test_reports_arrive_in_order_and_nothing_is_sent_of_those_of_which_one_cannot_be(
+    daemon: ReportServer, reporter: Reporter
+) -> None:
     with pytest.raises(LocalProtocolError):
         reporter.report(Frame(1, 1), Reward(1, float("nan")))
-    reporter.report(Frame(1, 2))
-    assert daemon.next() == Frame(1, 2)
+    reporter.report(Frame(1, 10, 2, 5.0), Reward(1, 1.5, 5.0))
+    assert [daemon.next(), daemon.next()] == [Frame(1, 10, 2, 5.0), Reward(1, 1.5, 5.0)]
 
 
 def test_last_words_of_a_daemon_that_hung_up_are_read_before_its_end(daemon: ReportServer, reporter: Reporter) -> None:

@@ -103,7 +103,7 @@ def begin(agent: LaneAgent, seed: int | None = None) -> tuple[int, int]:
     return heard.headers.episode_id, heard.message.observation[0]
 
 
-def test_slots_play_episodes_of_their_own(stage: Stage) -> None:
+def test_slots_play_episodes_of_their_own_of_seeds_that_follow_from_the_one_that_was_given(stage: Stage) -> None:
     agents = {slot: stage.open(slot) for slot in (1, 2, 3, 4)}
     for slot, agent in agents.items():
         episode, seed = begin(agent, 10 + slot)
@@ -113,13 +113,9 @@ def test_slots_play_episodes_of_their_own(stage: Stage) -> None:
         answer, pixels = agent.hear_step(1)
         assert answer.reward == slot * slot
         assert pixels[0, 0, 0] == slot
-
-
-def test_seeds_follow_from_the_one_that_was_given(stage: Stage) -> None:
-    agent = stage.open(1)
-    first = [begin(agent, seed)[1] for seed in (7, None, None)]
+    first, again = ([begin(agents[1], seed)[1] for seed in (7, None, None)] for _ in range(2))
     assert len(set(first)) == 3
-    assert [begin(agent, seed)[1] for seed in (7, None, None)] == first
+    assert first == again
 
 
 def test_an_episode_that_is_over_takes_no_steps_and_another_number_comes_next(stage: Stage) -> None:
@@ -200,12 +196,8 @@ def test_lanes_end_with_the_agents_seat_and_with_lockstep(stage: Stage) -> None:
     stage.lockstep.asked(REAL_TIME)
     agent.hear_end()
     stage.open(1).hear_end()
-
-
-def test_a_lane_plays_what_the_program_plays(stage: Stage) -> None:
-    stage.lockstep.asked(Reset(6, "another.Game-v0", 1, 60.0, clock="lockstep"))
+    # A lane plays what the program plays.
+    stage.lockstep.asked(Reset(7, "another.Game-v0", 1, 60.0, clock="lockstep"))
     agent = stage.open(1)
     agent.send(AgentBegin(1))
-    message = agent.hear_first().message
-    assert isinstance(message, FirstFrame)
-    assert message.text == "another.Game-v0"
+    assert getattr(agent.hear_first().message, "text", "") == "another.Game-v0"

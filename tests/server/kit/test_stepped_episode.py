@@ -102,14 +102,6 @@ def test_rewards_that_follow_at_once_are_told_together_and_none_is_lost(counter:
     assert counter.due(watched=False) is None
 
 
-def test_frames_after_the_end_are_not_played(counter: Counter, daemon: ReportServer) -> None:
-    outcome = counter.play([press(A), press(B)], 5)
-    assert (outcome.reward, outcome.terminated, outcome.reason) == (1.0, True, "b")
-    assert counter.over
-    assert len(counter.held) == 1
-    assert daemon.expect(Done).reason == "b"
-
-
 def test_only_the_last_frame_of_a_step_is_to_be_seen(counter: Counter) -> None:
     counter.play([], 3)
     counter.play([press(A)], 1)

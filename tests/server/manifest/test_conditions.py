@@ -46,18 +46,6 @@ def test_what_is_not_known_does_not_hold_and_neither_does_its_contrary(text: str
     assert holds(f"not ({text})", READ) is False
 
 
-@pytest.mark.parametrize(("text", "value"), [("new or won", True), ("new and menu", False), ("not new or won", True)])
-def test_what_is_not_known_does_not_matter_where_something_else_decides(text: str, value: bool) -> None:
-    assert holds(text, READ) is value
-    assert holds(f"not ({text})", READ) is not value
-
-
-def test_source_without_a_reading_is_as_one_that_is_not_there() -> None:
-    assert not holds("not menu", {"menu": None})
-    assert not holds("not menu", {})
-    assert holds("not menu", {"menu": False})
-
-
 def test_names_are_those_of_sources() -> None:
     assert names_in("lives == 0 and not (menu or text == 'lives_left') and True") == {"lives", "menu", "text"}
     assert names_in("1 < 2") == frozenset()
@@ -68,26 +56,15 @@ def test_names_are_those_of_sources() -> None:
     [
         ("f(x)", "'f(x)' is not allowed in a condition"),
         ("a.b", "'a.b' is not allowed"),
-        ("a[0]", "is not allowed"),
-        ("a ** 9", "is not allowed"),
-        ("a % 2", "is not allowed"),
         ("a if b else c", "is not allowed"),
         ("lambda: 1", "is not allowed"),
-        ("[a]", "is not allowed"),
-        ("a is b", "is not allowed"),
         ("a in b", "is not allowed"),
         ("a == None", "is not allowed"),
-        ("+a", "is not allowed"),
         ("~a", "is not allowed"),
         ("f'{a}'", "is not allowed"),
-        ("b'a'", "is not allowed"),
-        ("2j", "is not allowed"),
         ("(a := 1)", "is not allowed"),
-        ("...", "is not allowed"),
         ("", "expected a condition such as"),
-        ("a ==", "expected a condition such as"),
         ("a = 1", "expected a condition such as"),
-        ("a; b", "expected a condition such as"),
         ("a == 0 && b", "expected a condition such as"),
         ("a\x00", "expected a condition such as"),
         ("(" * 500, "expected a condition such as"),

@@ -52,7 +52,3 @@ def test_game_goes_on_without_what_they_are_needed_for() -> None:
     assert left.episode.observation == ["health"]
     assert [step.keys for step in left.reset.start] == [[0x61]]
     assert [step.until for step in left.reset.steps] == ["health > 0"]
-
-
-def test_game_that_lacks_nothing_is_as_it_was() -> None:
-    assert drop_sources(game(), frozenset()) == game()

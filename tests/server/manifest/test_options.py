@@ -9,7 +9,7 @@ import pytest
 from pluriverse_protocol.env_options import Option
 from pluriverse_protocol.kinds import fields_of
 from pluriverse_server.manifest.page import PageTable
-from pluriverse_server.manifest.runtime import EnvTable, ManifestError, fill_address, fill_command
+from pluriverse_server.manifest.runtime import EnvTable, fill_address, fill_command
 from pydantic import ValidationError
 
 DOCUMENT = Path(__file__).parents[3] / "docs" / "runtimes.md"
@@ -30,10 +30,6 @@ def test_the_documents_example_is_read_and_its_table_has_every_key() -> None:
     assert options["level"] == Option("integer", 1, 1.0, 9.0, description="how large the maze is")
     keys = [key for row in re.findall(r"^\| ((?:`\w+`(?:, )?)+) \|", section, re.MULTILINE) for key in row.split(", ")]
     assert [key.strip("`") for key in keys] == [field.key for field in fields_of(Option)]
-
-
-def test_an_environment_has_none_of_its_own_accord() -> None:
-    assert EnvTable(id="a").options == {}
 
 
 def test_thousands_of_environments_share_equal_options() -> None:
@@ -63,8 +59,3 @@ def test_commands_and_addresses_are_filled_with_the_options_values() -> None:
     assert filled == ["maze", "--level=3", "expert"]
     page = PageTable.model_validate({"url": "http://maze.test/?skill={options.skill}"})
     assert fill_address(page, entry, seed=7, fps=60.0) == "http://maze.test/?skill=a%20novice"
-
-
-def test_an_option_that_is_not_declared_is_named() -> None:
-    with pytest.raises(ManifestError, match=r"environment 'a' lacks the key 'options\.level' that program\.command"):
-        fill_command(["{options.level}"], EnvTable(id="a"), seed=7, fps=60.0)

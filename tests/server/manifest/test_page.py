@@ -50,12 +50,9 @@ def test_least_manifest_of_a_page_has_the_defaults_that_are_documented(tmp_path:
     ("before", "after", "expected"),
     [
         ('files = "www"', "", "page: expected either files and start, or url"),
-        ('files = "www"', 'url = "https://example.org"', "page: expected either files and start, or url"),
         ("{env.level}", "{level}", "page.start: unknown placeholder {level}; known: {env}"),
-        ("{env.level}", "{", "page.start: "),
         ('files = "www"', 'files = "www"\norigins = ["https://a.org/"]', "page.origins: expected origins as"),
         ('files = "www"', 'files = "www"\nallow = ["all"]', "page.allow[0]: "),
-        ('files = "www"', 'files = "www"\nonce = "1"', "page.once: unknown key"),
         ('value = "game.score"', "", "rewards[0]: expected value, a JavaScript expression"),
         (
             'source = "page"\nvalue = "game.score"',
@@ -87,14 +84,11 @@ def test_address_is_filled_with_quoted_values() -> None:
 @pytest.mark.parametrize(
     ("address", "origin"),
     [
-        ("https://example.org", "https://example.org"),
         ("HTTPS://Example.org:443/a?b#c", "https://example.org"),
-        ("http://example.org:8080", "http://example.org:8080"),
         ("http://[::1]:80/", "http://[::1]"),
         ("http://user:password@example.org/", "http://example.org"),
         ("http://example.org:no/", None),
         ("about:blank", None),
-        ("", None),
     ],
 )
 def test_origin_of_an_address(address: str, origin: str | None) -> None:

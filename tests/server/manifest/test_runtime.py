@@ -82,7 +82,6 @@ def test_environment_is_filled_in_with_the_manifests_defaults(tmp_path: Path) ->
     ("before", "after", "complaint"),
     [
         ('id = "toy"\n', 'id = "Toy!"\n', "runtime.id: expected lower-case letters, digits and dashes, got 'Toy!'"),
-        ('id = "toy"\n', "id = 3\n", "runtime.id: input should be a valid string, got 3"),
         ('id = "toy"\n', "", "runtime.id: missing; expected a value"),
         ('"1.2.3"', '"1.2"', "runtime.version: expected three numbers with dots between them, as 0.1.0"),
         ('"1.2.3"', "1.2", "runtime.version: input should be a valid string, got 1.2"),
@@ -90,24 +89,12 @@ def test_environment_is_filled_in_with_the_manifests_defaults(tmp_path: Path) ->
         ("[program]", "screen = 3\n[program]", "runtime.screen: input should be"),
         (
             "[program]",
-            "screen = {width = 15, height = 768}\n[program]",
-            "runtime.screen.width: input should be greater",
-        ),
-        ("[program]", "screen = {width = 8193, height = 9}\n[program]", "runtime.screen.width: input should be less"),
-        (
-            "[program]",
             'screen = {width = "99", height = 99}\n[program]',
             "runtime.screen.width: input should be a valid",
         ),
-        ("[program]", "screen = {width = 99}\n[program]", "runtime.screen.height: missing; expected a value"),
         ("[program]", "fps = 0\n[program]", "runtime.fps: input should be greater than or equal to 0.01, got 0"),
-        ("[program]", "fps = 1001\n[program]", "runtime.fps: input should be less than or equal to 1000, got 1001"),
-        ("[program]", "fps = nan\n[program]", "runtime.fps: input should be"),
-        ("[program]", "fps = true\n[program]", "runtime.fps: input should be a valid number, got True"),
         ("[program]", 'lang = "C"\n[program]', "runtime.lang: expected a locale of UTF-8, as de_DE.UTF-8, got 'C'"),
         ("[program]", 'tz = "Berlin"\n[program]', "runtime.tz: expected a time zone that this machine knows"),
-        ("[program]", 'tz = "/etc"\n[program]', "runtime.tz: expected a time zone that this machine knows"),
-        ("[program]", "metadata = {x = -1, y = 0}\n[program]", "runtime.metadata.x: input should be greater"),
         (
             "[program]",
             'metadata = {x = 0, y = 0, painted_by = "me"}\n[program]',
@@ -118,12 +105,6 @@ def test_environment_is_filled_in_with_the_manifests_defaults(tmp_path: Path) ->
             "metadata = {x = 1019, y = 0}\n[program]",
             "runtime: the metadata block, 6x2 at (1019, 0), isn't on the screen of 1024x768",
         ),
-        (
-            "[program]",
-            "metadata = {x = 0, y = 767}\n[program]",
-            "runtime: the metadata block, 6x2 at (0, 767), isn't on the screen of 1024x768",
-        ),
-        ("[program]", '[program]\nclock = "lockstep"', "program.clock: input should be a valid list, got 'lockstep'"),
         ("[program]", '[program]\nclock = ["fast"]', "program.clock[0]: input should be 'realtime' or 'lockstep'"),
         *(
             (
@@ -133,9 +114,7 @@ def test_environment_is_filled_in_with_the_manifests_defaults(tmp_path: Path) ->
             )
             for clock in ([], ["lockstep"], ["realtime", "realtime"])
         ),
-        ("[program]", "[program]\nfrozen_after_s = inf", "program.frozen_after_s: input should be"),
         ("[program]", '[program]\nready = {report = "go"}', "program.ready.report: input should be 'ready', got 'go'"),
-        ("[program]", "[program]\nready = {timeout_s = 601}", "program.ready.timeout_s: input should be less"),
         (
             "[[rewards]]",
             '[reset]\nby = "magic"\n[[rewards]]',
@@ -152,18 +131,11 @@ def test_environment_is_filled_in_with_the_manifests_defaults(tmp_path: Path) ->
             'the file: expected reset.by = "restart" or "keys" with no [[rewards]]',
         ),
         ("level = 3", "sync = 1", "envs[0].sync: input should be a valid boolean, got 1"),
-        ("level = 3", "time_limit_s = inf", "envs[0].time_limit_s: input should be a finite number, got inf"),
         ("level = 3", "[time_limit]\nseconds = inf", "time_limit.seconds: input should be a finite number, got inf"),
-        ("level = 3", "[time_limit]\nsecond = 3", "time_limit.seconds: missing; expected a value"),
         ("level = 3", '[[envs]]\nid = ""', "envs[1].id: string should have at least 1 character, got ''"),
         (
             '[[envs]]\nid = "toy.First-v0"\nlevel = 3',
             "",
-            "the file: expected environments as [[envs]], from [catalogue], or from",
-        ),
-        (
-            "level = 3",
-            '[catalogue]\ncommand = ["x"]',
             "the file: expected environments as [[envs]], from [catalogue], or from",
         ),
         ("level = 3", "[catalogue]\ncommand = []", "catalogue.command: list should have at least 1 item"),
@@ -175,12 +147,6 @@ def test_each_mistake_names_its_key_and_what_was_expected(
     found = complaints(tmp_path, changed(before, after))
     assert any(line.startswith(complaint) for line in found), found
     assert all(len(line) < 300 for line in found)
-
-
-def test_unknown_key_is_told_to_be_one(tmp_path: Path) -> None:
-    assert complaints(tmp_path, changed("level = 3", "[limits]\nx = 1")) == [
-        "limits: unknown key; is it misspelt, or in the wrong table?"
-    ]
 
 
 def test_all_mistakes_are_told_at_once(tmp_path: Path) -> None:
@@ -198,26 +164,11 @@ def test_what_is_not_toml_is_told_to_be_not(tmp_path: Path, text: str) -> None:
     assert line.startswith("not TOML: ")
 
 
-def test_what_is_not_text_is_told_to_be_not_toml(tmp_path: Path) -> None:
-    (tmp_path / FILE_NAME).write_bytes(b"\xff\xfe")
-    with pytest.raises(ManifestError, match="not TOML"):
-        load(tmp_path)
-
-
 def test_missing_file_is_told_to_be_missing(tmp_path: Path) -> None:
     with pytest.raises(ManifestError, match=r"runtime\.toml: no such file; expected a runtime's folder"):
         load(tmp_path)
     with pytest.raises(ManifestError, match="no such file"):
         load(tmp_path / "nowhere")
-
-
-def test_file_in_place_of_the_folder_or_folder_in_place_of_the_file_cannot_be_read(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    with pytest.raises(ManifestError, match="can't be read: Not a directory"):
-        load(tmp_path / "file")
-    (tmp_path / FILE_NAME).mkdir()
-    with pytest.raises(ManifestError, match="can't be read: Is a directory"):
-        load(tmp_path)
 
 
 def test_file_beyond_the_limit_is_not_read(tmp_path: Path) -> None:
@@ -235,15 +186,8 @@ def test_file_beyond_the_limit_is_not_read(tmp_path: Path) -> None:
     [
         "{level}",
         "{}",
-        "{0}",
-        "{env[0]}",
-        "{env.}",
         "{env.a.b}",
         "{env!r}",
-        "{seed:05}",
-        "{seed!s:>9}",
-        "{ env }",
-        "{env.x!r}",
     ],
 )
 def test_unknown_placeholder_is_named_with_those_that_are_known(tmp_path: Path, word: str) -> None:
@@ -252,12 +196,6 @@ def test_unknown_placeholder_is_named_with_those_that_are_known(tmp_path: Path, 
         f"program.command: unknown placeholder {word}; "
         "known: {env}, {env.<key>}, {options.<name>}, {seed}, {fps}, {home}"
     )
-
-
-@pytest.mark.parametrize("word", ["{", "}", "{env", "env}", "{env}}", "{{env}", "{env!}", "{env!rr}", "{seed:{fps}"])
-def test_brace_without_its_partner_is_a_mistake_like_others(tmp_path: Path, word: str) -> None:
-    (line,) = complaints(tmp_path, changed('"{env}"', f'"{word}"'))
-    assert line.startswith("program.command: ")
 
 
 @settings(deadline=None)
@@ -399,20 +337,10 @@ def test_mistakes_of_all_games_are_told_each_with_its_file(tmp_path: Path) -> No
         assert line.startswith(start)
 
 
-def test_games_folder_without_a_game_is_a_mistake(tmp_path: Path) -> None:
-    write_games(tmp_path)
-    with pytest.raises(ManifestError, match=r"games: 0 files \*\.toml; expected 1 to 256"):
-        load(tmp_path)
-    with pytest.raises(ManifestError, match="0 files"):
-        load(write(tmp_path, GAMES.replace('"games"', '"nowhere"', 1)))
-
-
 @pytest.mark.parametrize(
     ("more", "complaint"),
     [
         ('[program]\ncommand = ["x"]', "expected program in the games' files alone"),
-        ('[reset]\nby = "restart"', "expected reset in the games' files alone"),
-        ('[[rewards]]\nsource = "reports"', "expected rewards in the games' files alone"),
         ('[page]\nurl = "https://example.org/"\n[episode]', "expected episode, page in the games' files alone"),
         ('[[envs]]\nid = "x"', "expected environments as [[envs]], from [catalogue], or from games: one of the three"),
     ],

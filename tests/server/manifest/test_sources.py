@@ -44,7 +44,6 @@ any_source: TypeAdapter[AnySource] = TypeAdapter(AnySource)
     ("table", "kind"),
     [
         (NUMBER, NumberSource),
-        ({**NUMBER, "glyphs": "glyphs/score.png"}, NumberSource),
         ({**SCREEN, "read": "text"}, TextSource),
         ({**SCREEN, "read": "template", "image": "over.png"}, TemplateSource),
         ({**SCREEN, "read": "bar", "colour": "#ff0000"}, BarSource),
@@ -55,18 +54,14 @@ any_source: TypeAdapter[AnySource] = TypeAdapter(AnySource)
         (DIAL | {"angles": [225, -45], "centre": [15.5, 20], "radius": [8, 12.5], "empty": ["#000000"]}, DialSource),
         (PIXEL, PixelSource),
         ({"from": "python", "file": "read.py", "region": [1, 2, 3, 4]}, PythonSource),
-        ({**NUMBER, "settles": "300 ms"}, NumberSource),
         ({"from": "log", "pattern": r"score (?P<value>\d+)"}, LogSource),
         (FILE, FileSource),
         ({**FILE, "format": "csv", "key": "-1.score"}, FileSource),
-        ({**FILE, "format": "ini", "key": "score"}, FileSource),
-        ({**MEMORY, "address": 4096}, MemorySource),
         ({**MEMORY, "module": "game", "offset": -8, "pointers": [16, -8]}, MemorySource),
         ({**MEMORY, "pattern": PATTERN}, MemorySource),
         ({**MEMORY, "module": "game", "pattern": PATTERN, "process": "engine"}, MemorySource),
         ({"from": "accessibility", "role": "label"}, AccessibilitySource),
         ({"from": "process", "read": "exit"}, ProcessSource),
-        ({"from": "process", "read": "title", "pattern": "Score"}, ProcessSource),
     ],
 )
 def test_table_is_what_it_is_read_from_and_how(table: dict[str, Any], kind: type) -> None:
@@ -99,58 +94,31 @@ def refusal(table: Any) -> str:
     [
         ({}, ': expected from = "screen" with read = "number"'),
         ({"from": "screen", "read": "title"}, ": expected from"),
-        ({"from": "number"}, ": expected from"),
-        ({"from": "screen", "read": "log", "pattern": "x"}, ": expected from"),
-        ({"from": "page"}, ": expected from"),
         (3, ": expected from"),
-        ({**NUMBER, "regoin": 1}, "regoin: Extra inputs"),
         ({**NUMBER, "region": [1, 2, 3]}, "region: expected [x, y, width, height] in pixels"),
-        ({**NUMBER, "region": [1, 2, 0, 4]}, "region: expected [x, y, width, height] in pixels"),
-        ({**NUMBER, "region": [-1, 2, 3, 4]}, "region: expected [x, y, width, height] in pixels"),
         ({**NUMBER, "region": [1, MAX_COORDINATE + 1, 3, 4]}, "region: expected [x, y, width, height] in pixels"),
         ({**NUMBER, "min": 5, "max": 4}, "number: expected min to be at most max"),
-        ({**NUMBER, "max_jump": 0}, "max_jump: Input should be greater than 0"),
-        ({**NUMBER, "monotonic": "yes"}, "monotonic: Input should be 'up' or 'down'"),
-        ({**NUMBER, "agree": 0}, "agree: Input should be greater than or equal to 1"),
-        ({**NUMBER, "confidence": 1.5}, "confidence: Input should be less than or equal to 1"),
         ({**NUMBER, "max": float("nan")}, "max: Input should be a finite number"),
         ({**SCREEN, "read": "text", "max": 3}, "text: expected no min, max, max_jump or monotonic with a text"),
         ({**SCREEN, "read": "template"}, "image: Field required"),
         ({**SCREEN, "read": "bar", "colour": "red"}, "colour: expected a colour as #d02010"),
         ({"from": "log", "pattern": "("}, "pattern: expected a regular expression: missing )"),
-        ({**FILE, "format": "xml"}, "format: Input should be 'json', 'ini' or 'csv'"),
         ({**FILE, "format": "csv", "key": "score"}, "file: expected key as row.column with CSV"),
         (MEMORY, "memory: expected address, or module or pattern"),
-        ({**MEMORY, "address": 1, "module": "game"}, "memory: expected address, or module or pattern"),
-        ({**MEMORY, "address": 2**64}, "address: Input should be less than"),
         ({**MEMORY, "pattern": "0a 0b 0c"}, "pattern: expected 4 to 256 bytes as 8b 05"),
-        ({**MEMORY, "pattern": "0a0b0c0d"}, "pattern: expected 4 to 256 bytes as 8b 05"),
-        ({**MEMORY, "type": "int", "address": 1}, "type: Input should be 'i8'"),
         ({"from": "accessibility", "role": "label", "name": "["}, "name: expected a regular expression"),
         (DIAL | {"angles": [1, 2, 3]}, "angles: expected [from, to] in degrees clockwise from the top"),
-        (DIAL | {"angles": 90}, "angles: expected [from, to] in degrees clockwise from the top"),
         (
             DIAL | {"angles": [10, 10]},
             "angles: expected [from, to] in degrees clockwise from the top, at most 360 apart",
         ),
-        (DIAL | {"angles": [-10, 351]}, "angles: expected [from, to] in degrees clockwise from the top, at most 360"),
         (DIAL | {"centre": [20]}, "centre: expected [x, y] in pixels of the screen"),
-        (DIAL | {"centre": "middle"}, "centre: expected [x, y] in pixels of the screen"),
         (DIAL | {"radius": [9, 3]}, "radius: expected [smallest, largest] in pixels from the centre"),
-        (DIAL | {"radius": [-1, 3]}, "radius: expected [smallest, largest] in pixels from the centre"),
-        (DIAL | {"colour": []}, "dial: expected colour, of the full part, or empty, of the rest; or both"),
         (DIAL | {"colour": 3}, "colour: expected a colour as #d02010 in quotes, or a list of some"),
-        (DIAL | {"colour": ["#ff0000", "red"]}, "colour: expected a colour as #d02010"),
         (DIAL | {"empty": ["#ff0000"] * 33}, "empty: expected at most 32 colours"),
-        (DIAL | {"tolerance": 256}, "tolerance: Input should be less than or equal to 255"),
         ({**SCREEN, "read": "colour", "colour": []}, "colour: expected a colour as #d02010, or a list of some"),
-        ({**SCREEN, "read": "bar", "colour": "#ff0000", "direction": "east"}, "direction: Input should be 'right'"),
         ({**SCREEN, "read": "count"}, "image: Field required"),
-        ({**SCREEN, "read": "count", "image": "a.png", "threshold": 90}, "threshold: Input should be less than or"),
         (PIXEL | {"point": [1, 2, 3]}, "point: expected [x, y] in pixels of the screen"),
-        (PIXEL | {"point": [-1, 2]}, "point: expected [x, y] in pixels of the screen"),
-        (PIXEL | {"point": [1, MAX_COORDINATE + 1]}, "point: expected [x, y] in pixels of the screen"),
-        (PIXEL | {"point": [True, 2]}, "point: expected [x, y] in pixels of the screen"),
         (PIXEL | {"region": [1, 2, 3, 4]}, "pixel: expected a point without a region"),
         (
             PIXEL | {"colours": dict[str, str]()},
@@ -162,11 +130,7 @@ def refusal(table: Any) -> str:
         ({"from": "python", "file": "read.py"}, "region: Field required"),
         ({"from": "python", "file": "read.py", "region": [1, 2, 3, 4], "read": "number"}, "read: Extra inputs"),
         ({**NUMBER, "settles": 0.3}, "settles: expected a number and its unit in quotes"),
-        ({**NUMBER, "settles": "0.3"}, 'settles: expected a number and its unit, such as "0.3 s" or "300 ms"'),
         ({**NUMBER, "settles": "1 min"}, 'settles: expected a number and its unit, such as "0.3 s" or "300 ms"'),
-        ({**NUMBER, "settles": "0 s"}, "settles: expected more than 0 s and at most 5 s"),
-        ({**NUMBER, "settles": "5001 ms"}, "settles: expected more than 0 s and at most 5 s"),
-        ({"from": "process", "read": "code"}, "read: Input should be 'exit' or 'title'"),
     ],
 )
 def test_mistake_is_told_with_its_key_and_what_is_expected(table: Any, complaint: str) -> None:
@@ -182,15 +146,6 @@ def test_a_point_is_two_whole_numbers_of_a_screen_and_has_a_region_of_its_own(po
         assert source.region == [*point, 1, 1]
     else:
         assert refusal(PIXEL | {"point": point}) == "point: expected [x, y] in pixels of the screen"
-
-
-@given(st.floats(-720, 720), st.floats(-720, 720))
-def test_a_dial_fills_by_at_most_one_turn(start: float, end: float) -> None:
-    table = DIAL | {"angles": [start, end]}
-    if 0 < abs(end - start) <= 360:
-        assert any_source.validate_python(table)
-    else:
-        assert refusal(table).startswith("angles: expected [from, to] in degrees")
 
 
 @given(st.decimals(0, 10, places=3), st.sampled_from(["s", "ms"]), st.sampled_from(["", " "]))
@@ -233,3 +188,12 @@ def test_whatever_is_written_is_taken_or_told_in_words(
             assert key in problem["loc"] or "value_error" in problem["type"]
             # A person is told what to write, not what it was compared with.
             assert not re.search(r"pattern|\\d|\^|\$", problem["msg"])
+
+
+@given(st.floats(-720, 720), st.floats(-720, 720))
+def test_a_dial_fills_by_at_most_one_turn(start: float, end: float) -> None:
+    table = DIAL | {"angles": [start, end]}
+    if 0 < abs(end - start) <= 360:
+        assert any_source.validate_python(table)
+    else:
+        assert refusal(table).startswith("angles: expected [from, to] in degrees")

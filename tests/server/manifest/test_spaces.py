@@ -39,18 +39,11 @@ def complaints(*envs: dict[str, Any], **tables: Any) -> list[str]:
     ("key", "expected"),
     [
         ("Left", 0xFF51),
-        ("Page_Up", 0xFF55),
-        ("Return", 0xFF0D),
-        ("F12", 0xFFC9),
-        ("space", 0x20),
         (" ", 0x20),
         ("z", ord("z")),
-        ("Z", ord("Z")),
-        ("1", ord("1")),
         ("é", 0xE9),
         ("eacute", 0xE9),
         ("€", 0x0100_20AC),
-        (0xFF51, 0xFF51),
         (MAX_KEYSYM, MAX_KEYSYM),
     ],
 )
@@ -68,16 +61,11 @@ def test_every_name_that_x_has_for_latin_keys_is_known() -> None:
     ("key", "complaint"),
     [
         ("left", "close to it are Left"),
-        ("Retrun", "close to it are .*Return"),
         ("", "no key is called so; expected a name of X's, a character, or a number"),
         ("\x00", "no key is called so"),
-        ("ArrowLeft", "no key is called so"),
         (0, "expected a key's name of X's, a character, or a number of 1 to 0x1fffffff"),
         (MAX_KEYSYM + 1, "expected a key's name"),
         (True, "expected a key's name"),
-        (1.0, "expected a key's name"),
-        (None, "expected a key's name"),
-        ([], "expected a key's name"),
     ],
 )
 def test_what_is_no_key_is_refused_with_those_that_are_spelled_like_it(key: object, complaint: str) -> None:
@@ -112,11 +100,6 @@ def test_environments_own_come_before_the_runtimes() -> None:
     assert [toy.spaces_of(entry) for entry in toy.envs] == [Spaces(pointer=True), Spaces(keys=(ord("z"),))]
 
 
-def test_runtime_that_does_not_say_has_none() -> None:
-    toy = manifest({"id": "a"})
-    assert toy.spaces_of(toy.envs[0]) is None
-
-
 @pytest.mark.parametrize(
     ("spaces", "complaint"),
     [
@@ -124,16 +107,12 @@ def test_runtime_that_does_not_say_has_none() -> None:
             {"keys": ["Left", "Rihgt"]},
             "keys[1]: no key is called so (X is particular about case); close to it are R",
         ),
-        ({"keys": [True]}, "keys[0]: expected a key's name of X's"),
         (
             {"discrete": [{"name": "a", "keys": NO_KEYS}, {"name": "b", "keys": ["Lfet"]}]},
             "discrete[1].keys[0]: no key",
         ),
         ({"discrete": [{"name": "a"}]}, "discrete[0].keys: missing; expected a value"),
-        ({"discrete": [{"name": 1, "keys": NO_KEYS}]}, "discrete[0].name: input should be a valid string, got 1"),
         ({"discrete": [{"name": "a", "keys": NO_KEYS, "tap": True}]}, "discrete[0].tap: unknown key; is it misspelt"),
-        ({"tpa": True}, "tpa: unknown key; is it misspelt"),
-        ({"tap": 1}, "tap: input should be a valid boolean, got 1"),
         ({"observation": ["4"]}, "observation[0]: input should be a valid integer"),
     ],
 )
@@ -148,13 +127,7 @@ def test_each_mistake_names_the_entry_and_the_key(spaces: dict[str, Any], compla
     ("spaces", "complaint"),
     [
         ({"observation": [0]}, "'observation' is (0,), expected list of 1 to 4 sizes"),
-        ({"discrete": [{"name": "", "keys": NO_KEYS}]}, "'name' is '', expected string of 1 to 64 characters"),
         ({"discrete": [{"name": "a", "keys": NO_KEYS}] * 2}, "'discrete' has two choices 'a', expected each name once"),
-        (
-            {"discrete": [{"name": "a", "keys": ["z"]}], "keys": ["x"]},
-            "the choice 'a' has a key that isn't among",
-        ),
-        ({"keys": ["z", "z"]}, "'keys' is (122, 122), expected list of at most 512 different keysyms"),
     ],
 )
 def test_what_the_protocol_does_not_carry_is_refused_where_it_is_written(
@@ -171,12 +144,6 @@ def test_environments_with_the_same_spaces_share_them() -> None:
     ).envs
     assert first.spaces is second.spaces
     assert third.spaces is not first.spaces
-
-
-def test_what_looks_the_same_but_is_not_of_its_type_is_still_refused() -> None:
-    assert complaints({"id": "a", "spaces": {"tap": True}}, {"id": "b", "spaces": {"tap": 1}}) == [
-        "envs[1].spaces.tap: input should be a valid boolean, got 1"
-    ]
 
 
 def test_what_is_printed_of_an_environment_can_be_listed_again() -> None:

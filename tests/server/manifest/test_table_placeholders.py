@@ -2,10 +2,9 @@ from __future__ import annotations
 
 from urllib.parse import quote
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pluriverse_server.manifest.table import MissingValue, check_known, fill, placeholders
+from pluriverse_server.manifest.table import check_known, fill, placeholders
 
 
 @given(st.lists(st.text(alphabet="{}!:.[]envsd0 ", max_size=12) | st.text(), max_size=4))
@@ -21,9 +20,3 @@ def test_what_is_known_can_be_filled_and_all_else_is_refused(templates: list[str
 
 def test_values_are_written_as_asked_for() -> None:
     assert fill("a?b={env.x}&{{c}}", {"env.x": "1 & 2"}, lambda value: quote(value, safe="")) == "a?b=1%20%26%202&{c}"
-
-
-def test_value_that_is_missing_is_named() -> None:
-    with pytest.raises(MissingValue) as missing:
-        fill("{env.x}", {"env.x": None})
-    assert missing.value.args == ("env.x",)

@@ -1,39 +1,16 @@
-"""Screens of both kinds, overlays on them, and both ways that an agent's keys and buttons come in."""
+"""Overlays on a screen, and both ways that an agent's keys and buttons come in."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from pathlib import Path
 
 import pytest
-from pluriverse_server.display import Backend, Injector, Screen, ScreenOptions, make_screen
+from pluriverse_server.display import Backend, Injector, Screen
 from pluriverse_server.process import ChildProcess
 from pluriverse_server.remote.overlay import start_overlay
 from support.input_devices import InjectorDevice, InputDevice
-from support.ports import free_port
 from support.rfb import RfbClient
 from support.xwindow import Window
-
-WIDTH, HEIGHT = 320, 240
-
-
-@pytest.fixture(params=["xvfb", "xvnc"])
-async def screen(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Screen]:
-    backend: Backend = request.param
-    options = ScreenOptions(
-        width=WIDTH,
-        height=HEIGHT,
-        vnc_port=free_port(),
-        vnc_host="127.0.0.1",
-        keyring=None,
-        backend=backend,
-        runtime_dir=tmp_path / "runtime",
-        name="a test",
-    )
-    screen = make_screen(options)
-    await screen.start()
-    yield screen
-    await screen.stop()
 
 
 @pytest.fixture
@@ -48,6 +25,12 @@ async def overlay(screen: Screen) -> AsyncIterator[Callable[..., Awaitable[Child
     yield start
     for child in children:
         await child.stop()
+
+
+@pytest.fixture
+def backend() -> Backend:
+    """The one whose X and VNC servers are two; tests that differ by the backend name both."""
+    return "xvfb"
 
 
 @pytest.fixture

@@ -36,22 +36,18 @@ async def browser(*flags: str) -> AsyncGenerator[Browser]:
             assert not (folder / "browser").exists()
 
 
-async def test_stopped_browser_leaves_nothing() -> None:
+async def test_stopped_browser_leaves_nothing_and_nobody_else_can_reach_its_devtools() -> None:
     before = set(Leftovers.descendants())
     async with browser() as started:
         version = await started.devtools.call("Browser.getVersion")
         assert "Chrome" in version["product"]
         assert await started.page_bytes() == 0
         assert started.process.returncode is None
-    await eventually(lambda: set(Leftovers.descendants()) <= before)
-    await started.stop()
-
-
-async def test_nobody_else_can_reach_its_devtools() -> None:
-    async with browser() as started:
         process = psutil.Process(started.process.pid)
         connections = [each for one in (process, *process.children(recursive=True)) for each in one.net_connections()]
         assert [each for each in connections if each.status == psutil.CONN_LISTEN] == []
+    await eventually(lambda: set(Leftovers.descendants()) <= before)
+    await started.stop()
 
 
 async def test_window_that_is_closed_is_told_of_and_strays_are_closed() -> None:
@@ -117,30 +113,18 @@ async def test_browser_that_is_not_installed_is_named_with_its_package(monkeypat
         await Browser.start({}, Path("/tmp/none"), ())  # noqa: S108 - nothing is written there
 
 
-def fake_browser(folder: Path, script: str, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Puts a program in Chromium's place."""
-    program = folder / "chromium"
-    program.write_text(f"#!/bin/sh\n{script}\n")
-    program.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
-    return program
-
-
-async def test_last_words_of_a_browser_that_does_not_start_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    with short_folder() as folder:
-        fake_browser(folder, "echo no display; exit 3", monkeypatch)
-        with pytest.raises(StartError, match="the browser did not start: exit status 3\nno display"):
-            await Browser.start({}, folder / "browser", ())
-        assert not (folder / "browser").exists()
-
-
-async def test_browser_does_without_its_sandbox_where_it_gets_none(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_browser_does_without_its_sandbox_where_it_gets_none_and_its_last_words_are_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     with short_folder() as folder:
-        tries = folder / "tries"
-        fake_browser(folder, f"echo $* >> {tries}; echo No usable sandbox; exit 1", monkeypatch)
-        with pytest.raises(StartError, match="No usable sandbox"):
+        program, tries = folder / "chromium", folder / "tries"
+        program.write_text(f"#!/bin/sh\necho $* >> {tries}; echo No usable sandbox; exit 3\n")
+        program.chmod(0o755)
+        monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+        with pytest.raises(StartError, match="the browser did not start: exit status 3\nNo usable sandbox"):
             await Browser.start({}, folder / "browser", ("--more",))
+        assert not (folder / "browser").exists()
         first, second = (await asyncio.to_thread(tries.read_text)).splitlines()
         assert "--no-sandbox" not in first
         assert "--no-sandbox" in second

@@ -49,13 +49,6 @@ def test_where_threads_are_not_counted_the_machine_is(
     assert cpu_wait_s(rivals[0]) == 1.5
 
 
-def test_process_that_is_gone_waits_for_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    process = subprocess.Popen(["true"])
-    process.wait()
-    monkeypatch.setattr(cpu_wait, "PROC", tmp_path)
-    assert cpu_wait_s(process.pid) == 0.0
-
-
 def test_patience_ends_with_one_that_sleeps_and_not_yet_with_one_that_waits_for_its_turn(rivals: list[int]) -> None:
     with subprocess.Popen(["sleep", "600"]) as sleeping:
         now = time.monotonic()

@@ -97,32 +97,16 @@ async def test_a_lane_is_taken_back_by_a_word_without_one(lanes: LaneSocket) -> 
     async with program(lanes) as end:
         lanes.take_back()
         assert socket.recv_fds(end, HANDOVER_BYTES, 1)[:2] == (bytes(HANDOVER_BYTES), [])
+        lanes.hang_up()
+        assert not lanes.connected
+        assert taken(end) is None
     lanes.take_back()
     assert not lanes.connected
 
 
-async def test_a_program_is_hung_up_on(lanes: LaneSocket) -> None:
-    async with program(lanes) as end:
-        lanes.hang_up()
-        assert not lanes.connected
-        assert taken(end) is None
-        lanes.hang_up()
-
-
-async def test_the_socket_is_for_this_user_and_group_alone(lanes: LaneSocket) -> None:
-    assert stat.S_IMODE(lanes.path.stat().st_mode) == 0o660
-
-
 async def test_a_place_that_cannot_be_had_is_told(tmp_path: Path, lanes: LaneSocket) -> None:
+    assert stat.S_IMODE(lanes.path.stat().st_mode) == 0o660
     for path in (lanes.path, tmp_path / "nowhere" / "lanes.sock", tmp_path / ("x" * 200)):
         with pytest.raises(StartError, match="the socket"):
             LaneSocket(path).start()
     assert lanes.path.exists()
-
-
-async def test_stopping_before_the_start_and_twice_does_nothing(tmp_path: Path) -> None:
-    made = LaneSocket(tmp_path / "lanes.sock")
-    made.stop()
-    made.start()
-    made.stop()
-    made.stop()

@@ -25,40 +25,28 @@ pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
 
 GOOD = "<script>game.begin(pluriverse.seed)</script>"
 
-# Each is begun by its document, as GOOD is, and does its worst when a key is pressed.
+# Each is begun by its document, and does its worst when a key is pressed.
 PAGES = {
-    "Good": GOOD,
-    "Other": GOOD,
-    "Input": GOOD + "<input autofocus oninput='game.message = value'>",
-    "Framed": GOOD
-    + """<body style="margin:0;box-sizing:border-box;height:100vh;border:1px solid blue">
+    **dict.fromkeys(("Good", "Other"), ""),
+    "Input": "<input autofocus oninput='game.message = value'>",
+    "Framed": """<body style="margin:0;box-sizing:border-box;height:100vh;border:1px solid blue">
       <script>game.state = [innerWidth, innerHeight]</script>""",
-    "Throws": GOOD
-    + "<script>on.w = () => { Object.defineProperty(game, 'score', { get() { throw Error('oops') } }) }</script>",
-    "Loops": GOOD + "<script>on.w = () => { for (;;); }</script>",
-    "Eats": GOOD
-    + "<script>on.w = () => { const all = []; for (;;) all.push(new Array(1e6).fill(Math.random())) }</script>",
-    "Buffers": GOOD
-    + """<script>on.w = () => {
+    "Throws": "<script>on.w = () => Object.defineProperty(game, 'score', { get() { throw Error('oops') } })</script>",
+    "Loops": "<script>on.w = () => { for (;;); }</script>",
+    "Eats": "<script>on.w = () => { const all = []; for (;;) all.push(new Array(1e6).fill(Math.random())) }</script>",
+    "Buffers": """<script>on.w = () => {
       const all = []; setInterval(() => all.push(new Uint8Array(1e8).fill(1)), 10);
     }</script>""",
-    "NaN": GOOD + "<script>on.w = () => { game.score = NaN }</script>",
-    "Infinite": GOOD + "<script>on.w = () => { game.score = -Infinity }</script>",
-    "Huge": GOOD + "<script>on.w = () => { game.score = 1e308 }</script>",
-    "String": GOOD + "<script>on.w = () => { game.score = '1' }</script>",
-    "Object": GOOD + "<script>on.w = () => { game.score = { valueOf: () => 1 } }</script>",
-    "Cyclic": GOOD + "<script>on.w = () => { const a = []; a.push(a); game.state = a }</script>",
-    "Deep": GOOD
-    + "<script>on.w = () => { let a = []; for (let i = 0; i < 100; i++) a = [a]; game.state = a }</script>",
-    "Large": GOOD + "<script>on.w = () => { game.state = 'x'.repeat(1e7) }</script>",
-    "Wordy": GOOD + "<script>on.w = () => { game.message = 'x'.repeat(1e7) }</script>",
-    "Number": GOOD + "<script>on.w = () => { game.message = 7 }</script>",
-    "Floods": GOOD
-    + """<script>on.w = () => { for (let i = 0; i < 1e5; i++) { game.score++; pluriverse.push() } }</script>""",
-    "Pushes": GOOD
-    + "<script>on.w = () => { game.score = 5; pluriverse.push(); game.score = 2; pluriverse.push() }</script>",
-    "Dialogs": GOOD + "<script>on.w = () => { alert('a'); confirm('b'); prompt('c'); game.score += 1 }</script>",
-    "Alerts": GOOD + "<script>on.w = () => { for (;;) alert('again') }</script>",
+    "NaN": "<script>on.w = () => { game.score = NaN }</script>",
+    "String": "<script>on.w = () => { game.score = '1' }</script>",
+    "Cyclic": "<script>on.w = () => { const a = []; a.push(a); game.state = a }</script>",
+    "Deep": "<script>on.w = () => { let a = []; for (let i = 0; i < 100; i++) a = [a]; game.state = a }</script>",
+    "Large": "<script>on.w = () => { game.state = 'x'.repeat(1e7) }</script>",
+    "Number": "<script>on.w = () => { game.message = 7 }</script>",
+    "Floods": """<script>on.w = () => { for (let i = 0; i < 1e5; i++) { game.score++; pluriverse.push() } }</script>""",
+    "Pushes": "<script>on.w = () => { game.score = 5; pluriverse.push(); game.score = 2; pluriverse.push() }</script>",
+    "Dialogs": "<script>on.w = () => { alert('a'); confirm('b'); prompt('c'); game.score += 1 }</script>",
+    "Alerts": "<script>on.w = () => { for (;;) alert('again') }</script>",
     "Globals": """<script>
       const define = Object.defineProperty;
       for (const name of ["JSON", "setInterval", "setTimeout", "requestAnimationFrame", "Reflect", "Object", "Date"])
@@ -72,30 +60,25 @@ PAGES = {
       game.score = 0; game.message = "ready"; game.running = true;
       onkeydown = () => { game.score += 1 };
     </script>""",
-    "Leaves": GOOD
-    + """<script>on.w = () => { location = 'http://example.org/'; setTimeout(() => game.score += 1, 200) }</script>""",
-    "Frames": GOOD
-    + """<script>on.w = () => {
+    "Leaves": """<script>
+      on.w = () => { location = 'http://example.org/'; setTimeout(() => game.score += 1, 200) }</script>""",
+    "Frames": """<script>on.w = () => {
       const frame = document.createElement('iframe'); frame.src = 'http://example.org/'; document.body.append(frame);
       fetch('http://127.0.0.1:15900/', { mode: 'no-cors' }).catch(() => { game.score += 1 });
     }</script>""",
-    "Opens": GOOD
-    + """<body style="margin:0"><a href="Other.html" target=_blank
+    "Opens": """<body style="margin:0"><a href="Other.html" target=_blank
         style="display:block;width:160px;height:240px;background:green">link</a>
       <button style="position:fixed;left:160px;top:0;width:160px;height:240px"
         onclick="window.open('Other.html', '', 'width=50,height=50'); window.open('about:blank')">open</button>""",
-    "Downloads": GOOD
-    + """<body style="margin:0"><a href="data:text/plain,hello" download="hello.txt" onmouseup="game.score += 1"
-        style="display:block;width:320px;height:240px;background:green">link</a>""",
-    "Uploads": GOOD
-    + """<body style="margin:0"><input type=file style="width:320px;height:240px"
+    "Downloads": """<body style="margin:0"><a href="data:text/plain,hello" download="hello.txt"
+        onmouseup="game.score += 1" style="display:block;width:320px;height:240px;background:green">link</a>""",
+    "Uploads": """<body style="margin:0"><input type=file style="width:320px;height:240px"
         onmouseup="game.score += 1">""",
-    "Mail": GOOD
-    + """<body style="margin:0"><a href="mailto:someone@example.org" onmouseup="game.score += 1"
+    "Mail": """<body style="margin:0"><a href="mailto:someone@example.org" onmouseup="game.score += 1"
         style="display:block;width:320px;height:240px;background:green">link</a>""",
-    "Sides": GOOD + SIDES,
-    "Moves": GOOD + "<script>on.w = () => { location = 'Other.html' }</script>",
-    "Env": """<script>game.begin(0); game.state = { seed: pluriverse.seed, env: pluriverse.env, search: location.search,
+    "Sides": SIDES,
+    "Moves": "<script>on.w = () => { location = 'Other.html' }</script>",
+    "Env": """<script>game.state = { seed: pluriverse.seed, env: pluriverse.env, search: location.search,
       episode: pluriverse.episode, early: document.readyState }</script>""",
 }
 
@@ -103,7 +86,7 @@ PAGES = {
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def remote() -> AsyncGenerator[PageRemote]:
     with short_folder() as folder:
-        async with page_remote(write_runtime(folder, PAGES)) as remote:
+        async with page_remote(write_runtime(folder, {name: GOOD + page for name, page in PAGES.items()})) as remote:
             yield remote
 
 
@@ -117,6 +100,7 @@ async def assert_plays(remote: PageRemote) -> None:
 async def test_changes_of_the_value_are_rewards_and_its_end_is_an_outcome(remote: PageRemote) -> None:
     await remote.play("Good", seed=7)
     assert await remote.text() == "seed 7"
+    assert remote.status["picture"] == [0, 0, 100, 50]
     for _ in range(2):
         await remote.press("a")
         await remote.agent.hear_method("v0.env.reward", reward=1.0)
@@ -127,9 +111,6 @@ async def test_changes_of_the_value_are_rewards_and_its_end_is_an_outcome(remote
     last = await remote.end()
     assert (last["terminated"], last["truncated"], last["info"]["reason"]) == (True, False, "won")
     await remote.press("a")
-
-
-async def test_end_that_is_no_outcome_truncates(remote: PageRemote) -> None:
     await remote.play("Good")
     await remote.press("x")
     assert await remote.truncated() == "late"
@@ -145,29 +126,16 @@ async def test_page_knows_its_seed_environment_and_options_before_its_scripts_ru
     assert (state["episode"], state["early"]) == (int(episode_id), "loading")
 
 
-async def test_picture_is_read_when_the_page_is_ready(remote: PageRemote) -> None:
-    await remote.play("Good")
-    assert remote.status["picture"] == [0, 0, 100, 50]
-
-
-async def test_page_has_the_whole_screen_to_the_pixel(remote: PageRemote) -> None:
+async def test_page_has_the_whole_screen_to_the_pixel_and_the_keyboard_without_a_click(remote: PageRemote) -> None:
+    await remote.play("Input")
+    await remote.press("h")
+    await remote.until_text("h")
     await remote.play("Framed")
     assert (await remote.agent.hear_method("v0.env.observation"))["body"]["observation"] == [320, 240]
     with RfbClient("127.0.0.1", remote.vnc_port, PASSWORD) as screen:
         # The last corner shows the clock.
         for edge in ((0, 0), (319, 0), (0, 239), (319, 220), (300, 239)):
             screen.wait_for_pixel(*edge, (0, 0, 255))
-
-
-async def test_page_has_the_keyboard_without_a_click(remote: PageRemote) -> None:
-    await remote.play("Input")
-    await remote.press("h")
-    await eventually_text(remote, "h")
-
-
-async def eventually_text(remote: PageRemote, text: str) -> None:
-    while await remote.text() != text:
-        pass
 
 
 async def test_pushed_values_are_not_missed(remote: PageRemote) -> None:
@@ -186,14 +154,10 @@ async def test_pushed_values_are_not_missed(remote: PageRemote) -> None:
         ("Eats", "the page's process"),
         ("Buffers", "the page took over"),
         ("NaN", "page: rewards[0].value is NaN, expected a number"),
-        ("Infinite", "page: rewards[0].value is -Infinity, expected a number"),
-        ("Huge", "page: rewards[0].value is 1e+308, expected at most 1e+09"),
         ("String", 'page: rewards[0].value is "1", expected a number'),
-        ("Object", "page: rewards[0].value is"),
         ("Cyclic", "page: observation: TypeError: Converting circular structure"),
         ("Deep", "the page said what can't be read: JSON nested too deeply"),
         ("Large", "page: observation: over"),
-        ("Wordy", "page: text: over"),
         ("Number", "page: text: expected a string, got 7"),
         ("Floods", "the page sent more than 1000 messages within a second"),
     ],
@@ -208,36 +172,27 @@ async def test_page_that_misbehaves_costs_its_episode_and_no_more(remote: PageRe
     assert all(abs(message["body"].get("reward", 0)) <= 1e9 for message in remote.agent.heard)
 
 
-async def test_dialogs_are_answered_at_once(remote: PageRemote) -> None:
-    await remote.play("Dialogs")
+@pytest.mark.parametrize("page", ["Dialogs", "Leaves", "Frames"])
+async def test_dialogs_are_answered_and_page_stays_and_loads_where_its_origins_are(
+    remote: PageRemote, page: str
+) -> None:
+    await remote.play(page)
     await remote.press("w")
     await remote.agent.hear_method("v0.env.reward", reward=1.0)
 
 
 async def test_page_that_spoils_its_globals_is_watched_all_the_same(remote: PageRemote) -> None:
     await remote.play("Globals")
-    await eventually_text(remote, "ready")
+    await remote.until_text("ready")
     await remote.press("q")
-    await remote.agent.hear_method("v0.env.reward", reward=1.0)
-
-
-async def test_page_stays_where_its_origins_are(remote: PageRemote) -> None:
-    await remote.play("Leaves")
-    await remote.press("w")
-    await remote.agent.hear_method("v0.env.reward", reward=1.0)
-
-
-async def test_page_reaches_no_other_host(remote: PageRemote) -> None:
-    await remote.play("Frames")
-    await remote.press("w")
     await remote.agent.hear_method("v0.env.reward", reward=1.0)
 
 
 async def test_page_may_move_within_its_origins_and_is_watched_there(remote: PageRemote) -> None:
     await remote.play("Moves", seed=3)
-    await eventually_text(remote, "seed 3")
+    await remote.until_text("seed 3")
     await remote.press("w")
-    await eventually_text(remote, "seed 3")
+    await remote.until_text("seed 3")
     await remote.press("a")
     await remote.agent.hear_method("v0.env.reward", reward=1.0)
 
@@ -283,8 +238,7 @@ def last_side(message: Message) -> Any:
     return observed[-1] if observed else None
 
 
-@pytest.mark.parametrize("button", [1, 3], ids=["left button", "right button"])
-@pytest.mark.parametrize("page", ["Downloads", "Uploads", "Mail"])
+@pytest.mark.parametrize(("page", "button"), [("Downloads", 1), ("Downloads", 3), ("Uploads", 1), ("Mail", 1)])
 async def test_nothing_of_the_browsers_own_opens_over_the_page(remote: PageRemote, page: str, button: int) -> None:
     await remote.play(page)
     await remote.click(160, 120, button)

@@ -36,37 +36,30 @@ GIF = (
     "zZs4CQYEADs="
 )
 
+# Each is begun by its document.
 PAGES = {
-    "Good": GOOD,
-    "Timers": GOOD
-    + f"""<script>{SAY} on.w = () => {{
+    "Good": "",
+    "Timers": f"""<script>{SAY} on.w = () => {{
       setTimeout(() => say("30"), 30); setTimeout(() => say("10, second"), 10.9); setTimeout("say('5, text')", 5);
       const until = pressed + 50;
       const each = setInterval(() => {{ say("each 20"); if (performance.now() > until) clearInterval(each) }}, 20);
       clearTimeout(setTimeout(() => say("never"), 1));
+      setTimeout(() => {{ throw Error("its own trouble") }}, 2);
       setTimeout((a, b) => Promise.resolve().then(() => say(a + b)), 1, "argu", "ments");
     }}</script>""",
-    "Frames": GOOD
-    + f"""<script>{SAY} on.w = () => {{
+    "Frames": f"""<script>{SAY} on.w = () => {{
       const first = () => {{ say("frame"); requestAnimationFrame(second); setTimeout(() => say("between"), 1) }};
       const second = (at) => {{ if (at === performance.now()) say("frame") }};
       requestAnimationFrame(first);
       cancelAnimationFrame(requestAnimationFrame(() => say("never")));
     }}</script>""",
-    "Throws": GOOD
-    + f"""<script>{SAY} on.w = () => {{
-      onerror = (message) => {{ say(message); return true }};
-      setTimeout(() => {{ throw Error("oops") }}, 1); setTimeout(() => say("goes on"), 2);
-    }}</script>""",
-    "Times": GOOD
-    + """<script>on.w = () => {
+    "Times": """<script>on.w = () => {
       const times = () => [Date.now(), Number(new Date()), performance.now(), document.timeline.currentTime,
         new Event("x").timeStamp];
       const begun = times();
       setTimeout(() => { game.state = times().map((time, index) => Math.round(time - begun[index])) }, 500);
     }</script>""",
-    "Waits": GOOD
-    + f"""<script>{SAY}
+    "Waits": f"""<script>{SAY}
       const sound = new AudioContext();
       on.w = () => {{
         const begun = sound.currentTime;
@@ -74,8 +67,7 @@ PAGES = {
         setTimeout(() => say(Math.round(1000 * (sound.currentTime - begun))), 30);
       }};
     </script>""",
-    "Asks": GOOD
-    + f"""<script>{SAY} on.w = async () => {{
+    "Asks": f"""<script>{SAY} on.w = async () => {{
       const begun = Date.now();
       const told = new Intl.DateTimeFormat("en", {{ fractionalSecondDigits: 3, second: "numeric", timeZone: "UTC" }});
       webkitRequestAnimationFrame(() => say("frame"));
@@ -88,12 +80,10 @@ PAGES = {
       while (Date.now() < begun + 600);
       say("waited");
     }}</script>""",
-    "Random": GOOD
-    + """<script>on.w = () => {
+    "Random": """<script>on.w = () => {
       game.state = [Math.random(), ...crypto.getRandomValues(new Uint32Array(2)), crypto.randomUUID()];
     }</script>""",
-    "Canvas": GOOD
-    + """<body style="margin:0"><canvas width=320 height=240></canvas><script>
+    "Canvas": """<body style="margin:0"><canvas width=320 height=240></canvas><script>
       const paint = document.querySelector("canvas").getContext("2d");
       const draw = (at) => {
         paint.fillStyle = `hsl(${at / 5}deg 90% 50%)`;
@@ -104,8 +94,7 @@ PAGES = {
       onmousemove = ({ clientX, clientY }) => paint.strokeRect(clientX - 5, clientY - 5, 10, 10);
       onmousedown = ({ clientX, clientY }) => paint.fillRect(clientX - 5, clientY - 5, 10, 10);
     </script>""",
-    "Moves": GOOD
-    + """<style>
+    "Moves": """<style>
       body { margin: 0 } i { position: absolute; width: 20px; height: 20px; background: red }
       #a { left: 0 } .goes { animation: go 1s linear infinite } @keyframes go { to { left: 200px } }
       #b { top: 40px; left: 0; transition: left 1s linear } #c { top: 80px; left: 0 }
@@ -117,49 +106,38 @@ PAGES = {
       };
       b.ontransitionend = () => game.score++;
     </script>""",
-    "Turns": GOOD
-    + """<style>
+    "Turns": """<style>
       i { position: absolute; left: 0; width: 20px; height: 20px; background: red; display: none }
       .goes { display: block; animation: go .1s linear infinite } @keyframes go { to { opacity: 0 } }
     </style><i id=a></i><script>
       on.w = () => { a.className = "goes"; game.over = "lost" };
     </script>""",
-    "Field": GOOD + "<input autofocus style='font: 20px monospace'>",
-    "Picture": GOOD + f"<img style='position:fixed;left:0;top:0' src='data:image/gif;base64,{GIF}'>",
-    "List": GOOD
-    + f"""<select multiple style="position:fixed;left:0;top:0;height:90px">{"<option>some" * 40}</select><script>
+    "Picture": f"""<img style="position:fixed;left:0;top:0" src="data:image/gif;base64,{GIF}">
+      <input autofocus style="font: 20px monospace">""",
+    "List": f"""<select multiple style="position:fixed;left:0;top:0;height:90px">{"<option>some" * 40}</select><script>
       const list = document.querySelector("select");
       list.scrollTop = 200;
       on.w = () => {{ game.state = list.scrollTop }};
     </script>""",
-    "Menu": GOOD + "<select style='position:fixed;left:0;top:0'><option>one<option>two<option>three</select>",
-    "Clicks": GOOD
-    + """<script>
+    "Menu": "<select style='position:fixed;left:0;top:0'><option>one<option>two<option>three</select>",
+    "Clicks": """<script>
       onmousedown = ({ detail }) => { game.state = [...game.state, detail] };
       ondblclick = () => { game.state = [...game.state, "double"] };
     </script>""",
-    "Ticks": GOOD
-    + """<script>
+    "Ticks": """<script>
       const tick = () => { game.state = performance.now(); requestAnimationFrame(tick) };
       tick();
     </script>""",
-    "Inner": GOOD
-    + f"""<script>{SAY}
+    "Inner": f"""<script>{SAY}
       onmessage = ({{ data }}) => say(data);
     </script><iframe srcdoc="<script>
       onmessage = () => setTimeout(() => parent.postMessage(performance.now(), '*'), 40)
     </script>"></iframe><script>on.w = () => {{ frames[0].postMessage(0, "*") }}</script>""",
-    "Loads": GOOD
-    + f"""<script>{SAY}
-      on.w = async () => say((await (await fetch("Good.html")).text()).length);
-    </script>""",
-    "Shows": GOOD
-    + """<style>i { position: absolute; left: 0; width: 200px; height: 200px }</style><i id=a></i><script>
+    "Shows": """<style>i { position: absolute; left: 0; width: 200px; height: 200px }</style><i id=a></i><script>
       const show = (answer) => { a.style.background = "red"; a.textContent = answer.slice(0, 99) };
       on.w = () => setTimeout(async () => show(await (await fetch("Good.html")).text()));
     </script>""",
-    "Order": GOOD
-    + """<body style="height: 9000px"><script>
+    "Order": """<body style="height: 9000px"><script>
       const say = ({ type, key }) => { game.state = [...game.state, key ?? type] };
       for (const kind of ["keydown", "keyup", "mousemove", "mousedown", "mouseup", "wheel", "beforeinput"]) {
         addEventListener(kind, (event) => {
@@ -171,28 +149,22 @@ PAGES = {
       }
       onscroll = say;
     </script>""",
-    "Zoom": GOOD
-    + """<script>
-      onwheel = ({ ctrlKey }) => { game.state = [ctrlKey, devicePixelRatio] };
-    </script>""",
-    "Late": GOOD
-    + """<script>
+    "Late": """<script>
       onmouseover = onmousemove = ({ type }) => { game.state = [...game.state, type] };
     </script>""",
-    "Keys": GOOD + f"<script>{LISTEN} on['~'] = () => {{ game.state = typed }}</script>",
-    "Sides": GOOD + SIDES,
-    "Ends": GOOD + "<script>on.w = () => setTimeout(() => { game.score = 5; game.over = 'won' }, 50)</script>",
+    "Keys": f"<script>{LISTEN} on['~'] = () => {{ game.state = typed }}</script>",
+    "Sides": SIDES,
+    "Ends": "<script>on.w = () => setTimeout(() => { game.score = 5; game.over = 'won' }, 50)</script>",
 }
 
 W = (KeyEvent(ord("w"), down=True), KeyEvent(ord("w"), down=False))
 FRAME_MS = 1000 / 60
-CONTROL = 0xFFE3
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def played() -> AsyncGenerator[Stepped]:
     with short_folder() as folder:
-        async with stepped(write_runtime(folder, PAGES)) as played:
+        async with stepped(write_runtime(folder, {name: GOOD + page for name, page in PAGES.items()})) as played:
             yield played
 
 
@@ -223,15 +195,16 @@ async def test_animation_frames_come_once_a_frame_after_its_timers(played: Stepp
     assert [round(time / FRAME_MS) for _, time in said[::2]] == [1, 2]
 
 
-async def test_error_in_a_timer_is_the_pages_own(played: Stepped) -> None:
-    await played.play("pages.Throws-v0", 1)
-    await played.step(W, 2)
-    assert [what for what, _ in state(played)] == ["Uncaught Error: oops", "goes on"]
-
-
 async def test_all_clocks_of_the_page_agree(played: Stepped) -> None:
     await played.play("pages.Times-v0", 1)
     await played.step(W, 30)
+    assert state(played) == [500] * 5
+    # Frames may be longer than the page's.
+    await played.play("pages.Times-v0", 1)
+    await played.clock.begin(30)
+    await played.step(W, 14)
+    assert not any(isinstance(report, Observation) for report in played.said)
+    await played.step()
     assert state(played) == [500] * 5
 
 
@@ -252,14 +225,17 @@ async def test_who_asks_for_the_time_in_yet_other_ways_is_told_the_same(played: 
     assert said[3][1] - said[1][1] == pytest.approx(100, abs=20)
 
 
-async def test_time_stands_still_while_nobody_steps(played: Stepped) -> None:
+async def test_time_stands_still_and_a_key_that_is_held_does_not_repeat_while_nobody_steps(played: Stepped) -> None:
     await played.play("pages.Canvas-v0", 1)
-    before = await played.step(frames=10)
-    await asyncio.sleep(0.5)
+    await played.step(frames=9)
+    before = await played.step([KeyEvent(ord("a"), down=True)])
+    assert [report.reward for report in played.said if isinstance(report, Reward)] == [1]
+    await asyncio.sleep(1)
     # Seen anew.
     played.clock.forget()
     assert np.array_equal(before, await played.clock.pixels())
-    assert not np.array_equal(before, await played.step())
+    assert not np.array_equal(before, await played.step([KeyEvent(ord("a"), down=False)]))
+    assert not any(isinstance(report, Reward) for report in played.said)
 
 
 async def test_random_numbers_are_of_the_seed(played: Stepped) -> None:
@@ -275,7 +251,7 @@ async def test_random_numbers_are_of_the_seed(played: Stepped) -> None:
 async def test_same_seed_and_input_give_the_same_pixels(played: Stepped) -> None:
     async def run(seed: int) -> list[bytes]:
         seen = [(await played.play("pages.Canvas-v0", seed, anew=True)).tobytes()]
-        for frame in range(60):
+        for frame in range(40):
             moved = at((5 * frame, 100)) if frame % 3 == 0 else ()
             pressed = at((5 * frame, 100), buttons=1) if frame % 12 == 0 else ()
             seen.append((await played.step([*moved, *pressed, *(at((5 * frame, 100)) if pressed else ())])).tobytes())
@@ -283,7 +259,7 @@ async def test_same_seed_and_input_give_the_same_pixels(played: Stepped) -> None
 
     first, second, other = await run(3), await run(3), await run(4)
     assert first == second
-    assert len(set(first)) > 55
+    assert len(set(first)) > 35
     assert first != other
 
 
@@ -306,20 +282,11 @@ async def test_animations_and_transitions_go_by_the_same_clock(played: Stepped) 
 
 
 async def test_animation_has_not_begun_when_the_input_that_begins_it_is_over(played: Stepped) -> None:
-    for _ in range(20):
+    for _ in range(8):
         await played.play("pages.Turns-v0", 1, anew=True)
         # An episode that ends with this takes its last picture now.
         await played.clock.apply(W)
         assert (await played.clock.pixels())[10, 10, :3].tolist() == [0, 0, 255]
-
-
-async def test_carets_do_not_blink(played: Stepped) -> None:
-    await played.play("pages.Field-v0", 1)
-    pixels = await played.step([*W, *W])
-    assert np.array_equal(pixels, await played.step(frames=40))
-    await asyncio.sleep(0.6)
-    played.clock.forget()
-    assert np.array_equal(pixels, await played.clock.pixels())
 
 
 async def test_clicks_are_double_where_they_come_in_one_step_however_fast_steps_are(played: Stepped) -> None:
@@ -343,13 +310,6 @@ async def test_each_input_of_a_step_is_over_before_the_next_with_all_that_frames
     assert set(state(played)[1::2]) == {"scroll"}
 
 
-async def test_wheel_with_control_does_not_zoom(played: Stepped) -> None:
-    await played.play("pages.Zoom-v0", 1)
-    held = [KeyEvent(CONTROL, down=True), *at((50, 50), buttons=1)]
-    await played.step([*held, *at((50, 50), buttons=1 | 16), *at((50, 50))])
-    assert state(played) == [True, 1]
-
-
 async def test_document_is_not_told_of_the_pointer_before_the_agent_moves_it(played: Stepped) -> None:
     await played.play("pages.Late-v0", 1, anew=True)
     await played.step()
@@ -371,16 +331,6 @@ async def test_back_and_forward_are_the_pages_buttons_and_leave_nothing(played: 
     for mask in (128, 256):
         await played.step([*at((50, 50), buttons=mask), *at((50, 50))], 5)
     assert state(played) == SIDE_CLICKS
-
-
-async def test_key_that_is_held_does_not_repeat_while_nobody_steps(played: Stepped) -> None:
-    await played.play("pages.Good-v0", 1)
-    await played.step([KeyEvent(ord("a"), down=True)])
-    earned = [report.reward for report in played.said if isinstance(report, Reward)]
-    await asyncio.sleep(1)
-    await played.step([KeyEvent(ord("a"), down=False)])
-    assert earned == [1]
-    assert not any(isinstance(report, Reward) for report in played.said)
 
 
 async def test_menus_of_the_browser_can_be_chosen_from(played: Stepped) -> None:
@@ -414,14 +364,8 @@ async def test_frames_of_the_page_share_its_clock(played: Stepped) -> None:
     assert time > 40
 
 
-async def test_step_waits_for_files_that_the_page_loads(played: Stepped) -> None:
-    await played.play("pages.Loads-v0", 1)
-    await played.step(W)
-    assert len(state(played)) == 1
-
-
 async def test_what_comes_of_a_file_is_on_the_screen_with_the_step_that_waited_for_it(played: Stepped) -> None:
-    for _ in range(20):
+    for _ in range(8):
         await played.play("pages.Shows-v0", 1, anew=True)
         assert (await played.step(W))[10, 10, :3].tolist() == [0, 0, 255]
 
@@ -435,12 +379,13 @@ async def test_last_frame_of_an_episode_is_the_one_that_ends_it(played: Stepped)
     assert played.clock.frames - before in (3, 4)
 
 
-async def test_animated_pictures_show_their_first_frame(played: Stepped) -> None:
-    pixels = await played.play("pages.Picture-v0", 1)
+async def test_animated_pictures_show_their_first_frame_and_carets_do_not_blink(played: Stepped) -> None:
+    await played.play("pages.Picture-v0", 1)
+    pixels = await played.step([*W, *W])
     for _ in range(6):
-        await asyncio.sleep(0.03)
+        await asyncio.sleep(0.11)
         played.clock.forget()
-        assert np.array_equal(pixels, await played.step())
+        assert np.array_equal(pixels, await played.step(frames=8))
 
 
 async def test_first_frames_are_as_long_however_many_passed_before_the_page_was_ready(played: Stepped) -> None:
@@ -456,15 +401,6 @@ async def test_first_frames_are_as_long_however_many_passed_before_the_page_was_
         return [round(after - before) for before, after in itertools.pairwise(ticks)]
 
     assert await first_frames(passed=1) == await first_frames(passed=2)
-
-
-async def test_frames_may_be_longer_than_the_pages(played: Stepped) -> None:
-    await played.play("pages.Times-v0", 1)
-    await played.clock.begin(30)
-    await played.step(W, 14)
-    assert not any(isinstance(report, Observation) for report in played.said)
-    await played.step()
-    assert state(played) == [500] * 5
 
 
 async def test_page_that_is_at_work_without_end_is_stuck(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -60,9 +60,11 @@ async def test_page_of_any_server_is_played() -> None:
                 assert await remote.text() == "seed 5"
 
 
-async def test_episodes_of_one_page_begin_in_it_and_others_navigate() -> None:
+async def test_episodes_of_one_page_begin_in_it_and_others_and_one_that_has_moved_navigate() -> None:
     place = 'files = "www"\nstart = "{env.page}.html"'
-    async with played({"Good": "", "Other": ""}, 'begin = "game.begin(pluriverse.seed)"', place=place) as remote:
+    page = "<script>on.w = () => { location = 'Good.html?moved' }</script>"
+    begin = 'begin = "game.begin(pluriverse.seed + location.search)"'
+    async with played({"Good": page, "Other": ""}, begin, place=place) as remote:
         await remote.play("Good", seed=3)
         assert await remote.text() == "seed 3"
         await earn(remote)
@@ -73,26 +75,11 @@ async def test_episodes_of_one_page_begin_in_it_and_others_navigate() -> None:
         await remote.play("Other", seed=4)
         assert await remote.text() == "seed 4"
         await earn(remote)
-
-
-async def test_page_that_has_moved_begins_its_next_episode_where_it_should() -> None:
-    place = 'files = "www"\nstart = "{env.page}.html"'
-    page = "<script>on.w = () => { location = 'Good.html?moved' }</script>"
-    async with played({"Good": page}, 'begin = "game.begin(location.search)"', place=place) as remote:
+        await remote.play("Good", seed=5)
         await remote.press("w")
-        while await remote.text() != "seed ?moved":
-            pass
-        await remote.play("Good")
-        assert await remote.text() == "seed "
-
-
-async def test_script_of_the_runtime_runs_before_the_pages() -> None:
-    with short_folder() as folder:
-        write_runtime(folder, {"Good": "<script>game.begin(before)</script>"}, 'script = "before.js"')
-        (folder / "before.js").write_text("globalThis.before = `before ${pluriverse.env.page}`")
-        async with page_remote(folder) as remote:
-            await remote.play("Good")
-            assert await remote.text() == "seed before Good"
+        await remote.until_text("seed 5?moved")
+        await remote.play("Good", seed=6)
+        assert await remote.text() == "seed 6"
 
 
 async def test_what_is_allowed_is_not_blocked() -> None:
@@ -114,8 +101,10 @@ async def test_what_is_allowed_is_not_blocked() -> None:
         ('begin = "game.begin("', 'files = "www"\nstart = "Good.html"', r"page\.begin is no JavaScript.*SyntaxError"),
         ("", 'files = "www"\nstart = "None.html"', r"page\.start: there is no file .*/www/None\.html"),
         ("", 'files = "www"\nstart = "{env.none}.html"', r"lacks the key 'env\.none' that page\.start asks for"),
+        ("", 'files = "vendor"\nstart = "Good.html"', "page.files: there is no folder .*/vendor"),
+        ('script = "none.js"', 'files = "www"\nstart = "Good.html"', r"page\.script .*/none\.js can't be read"),
     ],
-    ids=["expression", "file", "key"],
+    ids=["expression", "file", "key", "folder", "script"],
 )
 async def test_manifest_that_cannot_be_served_is_refused_before_the_greeting(
     keys: str, place: str, complaint: str
@@ -131,48 +120,32 @@ async def test_manifest_that_cannot_be_served_is_refused_before_the_greeting(
     leftovers.assert_none()
 
 
-@pytest.mark.parametrize(
-    ("keys", "place", "complaint"),
-    [
-        ("", 'files = "vendor"\nstart = "Good.html"', "page.files: there is no folder .*/vendor"),
-        ('script = "none.js"', 'files = "www"\nstart = "Good.html"', r"page\.script .*/none\.js can't be read"),
-    ],
-    ids=["folder", "script"],
-)
-async def test_remote_does_not_start_without_what_its_manifest_names(keys: str, place: str, complaint: str) -> None:
-    leftovers = Leftovers()
+async def test_zoomed_page_with_a_script_before_its_own_and_one_that_is_never_ready_and_loaded_again() -> None:
+    seen = """<button style="position:fixed;left:20px;top:30px;width:60px;height:20px">Press</button><script>
+      game.state = [innerWidth, innerHeight, devicePixelRatio]; game.begin(before); game.picture = [0, 0, 320, 240]
+    </script>"""
     with short_folder() as folder:
-        write_runtime(folder, {"Good": GOOD}, keys, place=place)
-        with pytest.raises(StartError, match=complaint):
-            await make_remote(folder).run(lambda _: None)
-    leftovers.assert_none()
-
-
-async def test_page_that_is_never_ready_is_loaded_again() -> None:
-    with short_folder() as folder:
-        write_runtime(folder, {"Good": GOOD, "Never": ""}, "ready_timeout_s = 1")
+        keys = 'ready_timeout_s = 1\nzoom = 2\nscript = "before.js"'
+        write_runtime(folder, {"Good": seen, "Never": ""}, keys)
+        (folder / "before.js").write_text("globalThis.before = `before ${pluriverse.env.page}`")
         async with page_remote(folder) as remote:
+            await remote.agent.hear_method("v0.env.observation", observation=[160, 120, 2])
             await remote.agent.reset("pages.Never-v0", leaving="1")
             await remote.agent.hear_method("v0.env.describe", env_id="pages.Never-v0", env_state="resetting")
             for _ in range(2):
                 await remote.agent.assert_alive()
             await remote.play("Good")
+            await remote.until_text("seed before Good")
+            # Boxes are in pixels of the screen.
+            tree = await remote.agent.hear_reply(await remote.agent.send("v0.env.tree", {}))
+            assert [node["box"] for node in tree["body"]["nodes"] if node["name"] == "Press"] == [[40, 60, 120, 40]]
             await earn(remote)
 
 
-async def test_zoomed_page_has_fewer_and_larger_pixels() -> None:
-    seen = "<script>game.state = [innerWidth, innerHeight, devicePixelRatio]; game.begin(1)</script>"
-    async with played({"Good": seen}, "zoom = 2") as remote:
-        await remote.agent.hear_method("v0.env.observation", observation=[160, 120, 2])
-
-
-async def test_what_is_no_page_is_not_zoomed() -> None:
+async def test_zoom_is_for_pages_and_in_range() -> None:
     remote = Remote(Settings(ROOT / "runtimes/gym-core", zoom=2, vnc_port=free_port(), rewarder_port=free_port()))
     with pytest.raises(ManifestError, match="leave --zoom out"):
         await remote.run(lambda _: None)
-
-
-@pytest.mark.parametrize("zoom", [0, 9, -1])
-def test_zoom_out_of_range_is_refused(zoom: int) -> None:
-    with pytest.raises(ManifestError, match="expected 1 to 8"):
-        load(ROOT / "runtimes/internet").zoomed(zoom)
+    for zoom in (0, 9, -1):
+        with pytest.raises(ManifestError, match="expected 1 to 8"):
+            load(ROOT / "runtimes/internet").zoomed(zoom)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from contextlib import AbstractAsyncContextManager, contextmanager
+from contextlib import AbstractAsyncContextManager, closing
 from typing import Any, Literal
 from urllib.request import urlopen
 
@@ -26,17 +25,11 @@ METEORS = "internet.Meteors-v0"
 SHAPE = (480, 480, 3)
 
 
-@contextmanager
-def connected(remote: MachineRemote, clock: Literal["realtime", "lockstep"]) -> Generator[PluriverseEnv]:
-    address = remote.address
-    env = PluriverseEnv(METEORS, remotes=address, clock=clock)
-    try:
-        yield env
-    finally:
-        env.close()
+def connected(remote: MachineRemote, clock: Literal["realtime", "lockstep"]) -> closing[PluriverseEnv]:
+    return closing(PluriverseEnv(METEORS, remotes=remote.address, clock=clock))
 
 
-def played(env: PluriverseEnv, seed: int, steps: int = 60) -> list[tuple[bytes, float]]:
+def played(env: PluriverseEnv, seed: int, steps: int = 40) -> list[tuple[bytes, float]]:
     """Pictures and rewards of an episode's first steps."""
     observation, _ = env.reset(seed=seed)
     seen = [(picture(observation), 0.0)]

@@ -11,7 +11,7 @@ import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import psutil
 import pytest
@@ -176,12 +176,15 @@ async def test_program_is_started_by_the_first_episode_and_told_all_of_it(tmp_pa
 
 async def test_program_that_is_asked_for_episodes_goes_on_living(tmp_path: Path) -> None:
     async with staged(tmp_path, OBEDIENT) as stage:
+        stage.program.send(Delivered(1, 2.5))
         stage.begin(1)
         first = await stage.until_told(1)
         stage.begin(2, "b")
         second = await stage.until_told(2)
         assert (second["pid"], second["env"]) == (first["pid"], "b")
         assert second["argv"] == first["argv"]
+        stage.program.send(Delivered(1, 2.5))
+        assert (await stage.until_told(3))["sent_at"] == 2.5
 
 
 async def test_program_that_is_restarted_for_episodes_is_another_each_time(tmp_path: Path) -> None:
@@ -216,22 +219,6 @@ async def test_episode_asked_for_while_the_program_starts_is_the_one_that_it_is_
         (tmp_path / "go").touch()
         await stage.until(ready(2))
         assert (await stage.until_told(1))["episode"] == 2
-
-
-async def test_requests_reach_the_program_and_go_nowhere_without_one(tmp_path: Path) -> None:
-    async with staged(tmp_path, OBEDIENT) as stage:
-        stage.program.send(Delivered(1, 2.5))
-        stage.begin(1)
-        await stage.until_told(1)
-        stage.program.send(Delivered(1, 2.5))
-        assert (await stage.until_told(2))["sent_at"] == 2.5
-
-
-async def test_malformed_reports_are_counted_and_survived(tmp_path: Path) -> None:
-    async with staged(tmp_path, "daemon.sendall(b'nonsense\\n')\n" + OBEDIENT) as stage:
-        stage.begin(1)
-        await stage.until(ready(1))
-        assert stage.program.malformed_reports == 1
 
 
 # ── lockstep ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -293,8 +280,9 @@ async def test_program_that_crashes_is_lost_once_with_its_last_words(tmp_path: P
         assert len(stage.losses) == 1
 
 
-async def test_program_that_is_never_ready_is_lost(tmp_path: Path) -> None:
-    async with staged(tmp_path, SLEEP, ready={"timeout_s": 0.5}) as stage:
+@pytest.mark.parametrize("text", ["", "say(report='ready', episode=reset()['episode'] - 1)\n"])
+async def test_program_that_is_never_ready_for_its_episode_is_lost(tmp_path: Path, text: str) -> None:
+    async with staged(tmp_path, text + SLEEP, ready={"timeout_s": 0.5}) as stage:
         stage.begin(1)
         assert (await stage.until_lost()).reason == "program was not ready within 0.5 s"
 
@@ -307,14 +295,6 @@ async def test_stop_waits_until_a_program_that_was_to_make_room_for_another_is_r
         await eventually(lambda: stage.program.pid is None)
     # What waits for its end is a task.
     assert asyncio.all_tasks() == {asyncio.current_task()}
-
-
-async def test_program_that_is_ready_for_another_episode_is_not_ready(tmp_path: Path) -> None:
-    text = "say(report='ready', episode=reset()['episode'] - 1)\n" + SLEEP
-    async with staged(tmp_path, text, ready={"timeout_s": 2.0}) as stage:
-        stage.begin(5)
-        await stage.until(Ready(4))
-        assert (await stage.until_lost()).reason == "program was not ready within 2 s"
 
 
 async def test_program_that_was_ready_in_time_is_not_lost_later(tmp_path: Path) -> None:
@@ -349,19 +329,15 @@ async def test_program_that_stops_drawing_is_lost(tmp_path: Path) -> None:
         assert len(stage.losses) == 1
 
 
-async def test_program_that_reports_no_frames_is_never_taken_for_frozen(tmp_path: Path) -> None:
-    async with staged(tmp_path, OBEDIENT) as stage:
-        stage.begin(1)
-        await stage.until(ready(1))
-        stage.program.check_frozen(asyncio.get_running_loop().time() + 3600)
-        assert stage.losses == []
-
-
-async def test_program_that_stands_still_in_lockstep_is_not_frozen(tmp_path: Path) -> None:
-    text = "e = reset()['episode']\nsay(report='ready', episode=e)\nsay(report='frame', episode=e, frames=1)\n"
+@pytest.mark.parametrize(("clock", "frames"), [("realtime", 0), ("lockstep", 1)])
+async def test_program_that_reports_no_frames_or_stands_still_in_lockstep_is_not_frozen(
+    tmp_path: Path, clock: Literal["realtime", "lockstep"], frames: int
+) -> None:
+    text = "e = reset()['episode']\nsay(report='ready', episode=e)\n"
+    text += "say(report='frame', episode=e, frames=1)\n" * frames
     async with staged(tmp_path, text + SLEEP) as stage:
-        stage.begin(1, clock="lockstep")
-        await stage.until(Frame(1, 1))
+        stage.begin(1, clock=clock)
+        await stage.until(Frame(1, 1) if frames else Ready(1))
         stage.program.check_frozen(asyncio.get_running_loop().time() + 3600)
         assert stage.losses == []
 
@@ -413,7 +389,7 @@ async def test_program_whose_screen_is_gone_is_ended_without_being_lost(tmp_path
         assert stage.losses == []
 
 
-@pytest.mark.parametrize("moments", range(0, 12, 2))
+@pytest.mark.parametrize("moments", [0, 2, 5, 10])
 async def test_screen_that_goes_while_the_program_starts_takes_it_along(tmp_path: Path, moments: int) -> None:
     async with staged(tmp_path, OBEDIENT) as stage:
         stage.begin(1)
@@ -457,22 +433,11 @@ async def test_stop_asks_first(tmp_path: Path) -> None:
     assert stage.losses == []
 
 
-async def test_stop_ends_a_program_that_is_deaf(tmp_path: Path) -> None:
-    async with staged(tmp_path, DEAF + SLEEP) as stage:
-        stage.begin(1)
-        await stage.until(Ready(1))
-    assert stage.losses == []
-
-
-@pytest.mark.parametrize("moments", range(0, 12, 2))
+@pytest.mark.parametrize("moments", [0, 2, 5, 10])
 async def test_stop_may_come_while_the_program_starts(tmp_path: Path, moments: int) -> None:
     async with staged(tmp_path, OBEDIENT) as stage:
         stage.begin(1)
         for _ in range(moments):
             await asyncio.sleep(0)
-    assert stage.losses == []
-
-
-async def test_stop_before_anything_began_and_twice(tmp_path: Path) -> None:
-    async with staged(tmp_path, OBEDIENT) as stage:
         await asyncio.wait_for(stage.program.stop(), DEADLINE_S)
+    assert stage.losses == []

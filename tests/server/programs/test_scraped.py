@@ -1,15 +1,7 @@
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 from pluriverse_server.manifest.game import GameTables
-from pluriverse_server.programs.scraped import ATTEMPTS, OWN_TIME_S, patience_s, scraper_command
-
-
-def test_scraper_runs_in_the_daemons_own_python() -> None:
-    command = scraper_command(Path("/runtime"), Path("/private"))
-    assert command == [sys.executable, "-m", "pluriverse_server.scraper", "/runtime", "--folder", "/private"]
+from pluriverse_server.programs.scraped import ATTEMPTS, OWN_TIME_S, patience_s
 
 
 def test_daemon_is_more_patient_than_all_of_the_games_own_limits_together() -> None:

@@ -59,14 +59,20 @@ def still(stillness: Stillness) -> bool:
     return before is not None and stillness.stood(before)
 
 
-def test_process_that_waits_stands_still_and_one_that_works_does_not() -> None:
+def test_process_that_waits_or_has_ended_stands_still_and_one_that_works_does_not() -> None:
+    before = descriptors()
     with worker() as process:
         stillness = Stillness([process.pid])
         until(lambda: still(stillness))
         work(process, 60)
         until(lambda: not still(stillness))
         assert not still(stillness)
+        process.kill()
+        process.wait()
+        assert stillness.look() == b""
         stillness.close()
+        stillness.close()
+    assert descriptors() == before
 
 
 def test_work_that_is_done_shows_in_the_next_look() -> None:
@@ -104,26 +110,6 @@ def test_thread_that_begins_and_one_that_takes_the_place_of_another_are_seen() -
     thread.join()
     stillness.close()
     assert [look.count(b"\n") - looks[0].count(b"\n") for look in looks] == [0, 1, 1]
-
-
-def test_process_that_has_ended_stands_still() -> None:
-    with worker() as process:
-        stillness = Stillness([process.pid])
-        assert stillness.look() != b""
-        process.kill()
-        process.wait()
-        assert stillness.look() == b""
-        stillness.close()
-
-
-def test_no_descriptor_stays_open() -> None:
-    before = descriptors()
-    stillness = Stillness([os.getpid()])
-    stillness.look()
-    assert descriptors() > before
-    stillness.close()
-    stillness.close()
-    assert descriptors() == before
 
 
 def test_tree_of_a_process_has_its_children_and_theirs() -> None:

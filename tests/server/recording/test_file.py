@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pluriverse_protocol.events import KeyEvent
 from pluriverse_protocol.recordings import Header, Input, MalformedRecording, Record, Said, TruncatedRecording, Update
 from pluriverse_protocol.rfb.raw_updates import raw_update
-from pluriverse_server.recording.file import PARTIAL, RecordingFile, compact, open_recording, partial_path
+from pluriverse_server.recording.file import RecordingFile, compact, open_recording, partial_path
 from pluriverse_server.recording.keep import COARSE, OFTEN, SELDOM, RegionKeeper, Rest, blit
 from pluriverse_server.recording.replay import Replay
 from support.full_disk import files_of_at_most
@@ -70,13 +70,6 @@ def test_of_one_that_is_cut_all_that_can_be_read_is_given_before_the_error(tmp_p
     with pytest.raises(TruncatedRecording):
         read.extend(found)
     assert read == records(20)[: len(read)]
-
-
-def test_what_follows_the_recording_is_an_error(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.plrec", records(2))
-    path.write_bytes(path.read_bytes() + b"more")
-    with pytest.raises(MalformedRecording):
-        list(open_recording(path)[1])
 
 
 def test_compacting_keeps_every_record_of_one_that_is_cut_and_makes_it_whole(tmp_path: Path) -> None:
@@ -152,14 +145,6 @@ def test_of_a_game_whose_pictures_take_too_much_the_rest_is_kept_seldom_and_coar
     assert not all(whole.values())
     assert max(np.diff(list(whole))) == SELDOM.every_s
     file.close()
-
-
-def test_until_it_is_closed_it_has_another_name(tmp_path: Path) -> None:
-    path = tmp_path / "a.plrec"
-    file = RecordingFile(path, HEADER)
-    assert [one.name for one in tmp_path.iterdir()] == [f"a.plrec{PARTIAL}"]
-    file.close()
-    assert [one.name for one in tmp_path.iterdir()] == ["a.plrec"]
 
 
 def test_one_that_is_unfinished_is_not_written_over(tmp_path: Path) -> None:

@@ -35,21 +35,12 @@ def test_sources_are_read_in_each_frame_and_half_a_frame_after_when_something_is
     assert [bool(changed) for _, _, changed in cycles] == [True, False, False, True, False, False, False]
 
 
-def test_what_is_drawn_after_half_a_frame_is_read_at_once(tmp_path: Path) -> None:
-    cycles = list(replay(tmp_path, [dot(0.0, 1), dot(0.07, 2), Said(0.2, {})]).cycles(10))
-    assert [moment.at for moment in cycles] == pytest.approx([0.0, 0.07, 0.17, 0.27])
-
-
 def test_what_was_said_belongs_to_the_first_cycle_after_it(tmp_path: Path) -> None:
     records: list[Record] = [Said(0.0, {"a": 1}), Said(0.04, {"b": 2}), Said(0.1, {"c": 3})]
     assert [moment.said for moment in replay(tmp_path, records).cycles(10)] == [
         [(0.0, {"a": 1})],
         [(0.04, {"b": 2}), (0.1, {"c": 3})],
     ]
-
-
-def test_an_empty_recording_is_one_moment(tmp_path: Path) -> None:
-    assert [moment.at for moment in replay(tmp_path, []).cycles(10)] == [0.0]
 
 
 def test_of_one_that_was_never_closed_just_the_end_is_missing(tmp_path: Path) -> None:

@@ -8,27 +8,6 @@ from pluriverse_server.remote.crash_limit import MAX_CRASHES, WINDOW_S, CrashLim
 pytestmark = pytest.mark.display
 
 
-def test_as_many_deaths_as_that_within_the_window_are_too_many() -> None:
-    log = CrashLimiter()
-    assert [log.record("program: exit status 1", float(second)) for second in range(MAX_CRASHES)] == [
-        *[False] * (MAX_CRASHES - 1),
-        True,
-    ]
-
-
-def test_deaths_at_the_windows_very_edge_count_and_those_beyond_it_do_not() -> None:
-    for apart, gives_up in ((WINDOW_S, True), (WINDOW_S + 0.001, False)):
-        log = CrashLimiter()
-        for _ in range(MAX_CRASHES - 1):
-            log.record("program", 0.0)
-        assert log.record("program", apart) is gives_up
-
-
-def test_a_death_now_and_then_is_lived_with_for_ever() -> None:
-    log = CrashLimiter()
-    assert not any(log.record("program", index * WINDOW_S / (MAX_CRASHES - 2)) for index in range(1000))
-
-
 def test_summary_names_what_died_most_often_first() -> None:
     log = CrashLimiter()
     for what in ("Xvfb: killed by SIGKILL", "program: exit status 1", "program: exit status 1"):

@@ -18,7 +18,6 @@ from pluriverse_protocol.reports import (
     Done,
     Frame,
     Observation,
-    Readings,
     Ready,
     Report,
     Reset,
@@ -31,7 +30,7 @@ from pluriverse_protocol.steady_clock import SteadyClock
 from pluriverse_server.episode import Output, Send
 from pluriverse_server.remote.environment import PROBES
 from support.agent import Agent, Message
-from support.served import Served, serving
+from support.served import serving
 from support.waiting import eventually
 
 
@@ -76,35 +75,6 @@ async def test_end_of_an_episode_is_told_in_the_order_that_agents_rely_on(tmp_pa
         assert last["body"]["terminated"] is True
         assert last["body"]["truncated"] is False
         assert last["body"]["info"]["reason"] == "lost a life"
-
-
-async def test_explicit_reset_ends_the_running_episode_as_truncated(tmp_path: Path) -> None:
-    async with serving(tmp_path) as served, served.agent() as agent:
-        await served.running()
-        await agent.hear_method("v0.env.describe", env_state="running")
-        await agent.reset("toy.First-v0", leaving="1")
-        assert await hear_told(agent, 3) == [
-            ("reward", 0.0, True, "1"),
-            ("describe", "resetting", "2"),
-            ("v0.reply.env.reset", "2"),
-        ]
-        last = next(message for message in agent.heard if message["body"].get("done"))
-        assert (last["body"]["terminated"], last["body"]["truncated"]) == (False, True)
-        assert last["body"]["info"]["reason"] == "reset"
-
-
-async def test_reset_joins_the_episode_under_way_unless_it_asks_for_more(tmp_path: Path) -> None:
-    async with serving(tmp_path) as served, served.agent() as agent:
-        await served.toy.process()
-        replies = [
-            await agent.hear_reply(await agent.reset("toy.First-v0")),
-            await agent.hear_reply(await agent.reset("toy.First-v0", seed=None)),
-            await agent.hear_reply(await agent.reset("toy.First-v0", seed=1)),
-            await agent.hear_reply(await agent.reset("toy.First-v0")),
-            await agent.hear_reply(await agent.reset("toy.First-v0", leaving="2")),
-            await agent.hear_reply(await agent.reset("toy.Second-v0")),
-        ]
-        assert [reply["headers"]["episode_id"] for reply in replies] == ["1", "1", "2", "2", "3", "4"]
 
 
 async def test_reset_passes_environment_seed_and_fps_to_the_program(tmp_path: Path) -> None:
@@ -195,33 +165,6 @@ async def test_reset_without_an_environment_and_an_episode_begins_another_of_the
             await agent.hear_method("v0.env.describe", env_state="running")
 
 
-async def test_agents_hear_of_a_quiet_environment_at_least_once_a_second(tmp_path: Path) -> None:
-    async with serving(tmp_path) as served, served.agent() as agent:
-        await served.running()
-        await agent.hear_method("v0.env.describe", env_state="running")
-        sent_at = [(await agent.hear_method("v0.env.reward"))["headers"]["sent_at"] for _ in range(3)]
-        gaps = [later - earlier for earlier, later in itertools.pairwise(sent_at)]
-        assert all(0 < gap <= 1.0 for gap in gaps), gaps
-
-
-async def test_sync_environment_is_answered_once_a_step_and_never_in_between(tmp_path: Path) -> None:
-    async with serving(tmp_path) as served, served.agent() as agent:
-        process = await served.running()
-        await agent.reset("toy.Sync-v0")
-        await process.begin()
-        await agent.hear_method("v0.env.describe", env_id="toy.Sync-v0", env_state="running")
-        heard_before = len(agent.heard)
-        for reward in (0.0, 1.0, 0.0):
-            process.report(Reward(2, reward))
-            message = await agent.hear_method("v0.env.reward")
-            assert message["body"]["reward"] == reward
-            assert await process.request() == Delivered(2, message["headers"]["sent_at"])
-        process.report(Done(2, 3.0))
-        await agent.hear_method("v0.env.describe", env_state="resetting")
-        rewards = [m["body"]["reward"] for m in agent.heard[heard_before:] if m["method"] == "v0.env.reward"]
-        assert rewards == [0.0, 1.0, 0.0, 3.0]
-
-
 async def test_text_and_observations_carry_their_episode(tmp_path: Path) -> None:
     async with serving(tmp_path) as served, served.agent() as agent:
         process = await served.running()
@@ -308,42 +251,6 @@ async def test_program_that_no_descriptors_are_left_for_is_started_once_there_ar
         assert b'pluriverse_deaths_total{part="program"} 1.0' in served.service.render_metrics()
 
 
-async def feed(served: Served, reports: list[Report]) -> None:
-    """Have the next process of the program be ready and then say ``reports``."""
-    process = await served.toy.process()
-    reset = await process.request_reset()
-    process.report(Ready(reset.episode), *reports)
-
-
-async def test_agent_that_comes_late_hears_the_running_state_first(tmp_path: Path) -> None:
-    async with serving(tmp_path) as served:
-        await feed(served, [Reward(1, 5.0)])
-        await eventually(lambda: served.service.status()["episode_reward"] == 5.0)
-        async with served.agent() as agent:
-            assert told(await agent.hear()) == ("describe", "running", "1")
-
-
-async def test_spaces_of_an_environment_are_described_where_it_has_any(tmp_path: Path) -> None:
-    async with serving(tmp_path) as served, served.agent() as agent:
-        await served.running()
-        assert "spaces" not in (await agent.hear())["body"]
-        await agent.reset("toy.Second-v0")
-        spaces = (await agent.hear_method("v0.env.describe", env_id="toy.Second-v0"))["body"]["spaces"]
-        assert spaces["discrete"] == [{"name": "wait", "keys": []}, {"name": "jump", "keys": [0xFF52, ord("z")]}]
-        assert (spaces["text"], spaces["pointer"]) == (True, False)
-        await agent.reset("toy.First-v0")
-        assert "spaces" not in (await agent.hear_method("v0.env.describe", env_id="toy.First-v0"))["body"]
-
-
-async def test_part_of_the_screen_that_an_episode_draws_on_is_described_while_it_runs(tmp_path: Path) -> None:
-    async with serving(tmp_path) as served, served.agent() as agent:
-        process = await served.toy.process()
-        reset = await process.request_reset()
-        process.report(Ready(reset.episode, picture=(0, 0, 160, 210)))
-        assert "picture" not in (await agent.hear())["body"]
-        assert (await agent.hear_method("v0.env.describe", env_state="running"))["body"]["picture"] == [0, 0, 160, 210]
-
-
 # ── lockstep ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 BOTH_CLOCKS = {"clock": '["realtime", "lockstep"]'}
@@ -397,19 +304,6 @@ async def test_lockstep_lasts_until_a_reset_does_not_ask_for_it(tmp_path: Path) 
             await agent.hear_method("v0.env.describe", env_state="running", clock="realtime")
 
 
-async def test_program_is_told_what_its_agent_may_press_in_lockstep(tmp_path: Path) -> None:
-    async with serving(tmp_path, toy_options=BOTH_CLOCKS) as served, served.agent() as agent:
-        process = await served.running()
-        for env_id, clock, keys in (
-            ("toy.Second-v0", "lockstep", (0xFF52, ord("z"))),
-            ("toy.First-v0", "lockstep", None),
-            ("toy.Second-v0", "realtime", None),
-        ):
-            await agent.reset(env_id, leaving=str(served.episode_id), clock=clock)
-            spaces = (await process.begin()).spaces
-            assert (spaces and spaces.keyboard) == keys
-
-
 async def test_program_in_lockstep_is_told_who_watches_as_that_changes(tmp_path: Path) -> None:
     watched = True
     async with serving(tmp_path, toy_options=BOTH_CLOCKS) as served, served.agent() as agent:
@@ -458,21 +352,6 @@ async def test_no_timer_of_the_daemon_ends_an_episode_in_lockstep_nor_says_that_
         assert last["body"]["info"]["reason"] == "time limit"
 
 
-async def test_a_program_that_is_killed_in_lockstep_truncates_the_episode_and_the_next_is_in_lockstep(
-    tmp_path: Path,
-) -> None:
-    async with serving(tmp_path, toy_options=BOTH_CLOCKS) as served, served.agent() as agent:
-        process = await served.running()
-        await agent.reset("toy.First-v0", clock="lockstep")
-        await process.begin()
-        await agent.hear_method("v0.env.describe", env_state="running", clock="lockstep")
-        os.kill(process.pid, signal.SIGKILL)
-        last = await agent.hear_method("v0.env.reward", done=True)
-        assert last["body"]["truncated"] is True
-        assert last["body"]["info"]["reason"] == "program killed by SIGKILL"
-        assert (await (await served.toy.process()).begin()).clock == "lockstep"
-
-
 # ── who listens ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -501,25 +380,6 @@ async def test_listeners_hear_each_report_before_what_follows_of_it(tmp_path: Pa
     assert isinstance(output, Send)
 
 
-async def test_readings_of_a_program_that_has_no_sources_are_not_shown(tmp_path: Path) -> None:
-    async with serving(tmp_path) as served, served.agent() as agent:
-        process = await served.running()
-        process.report(Readings(1, {"score": {"value": 7}}), Reward(1, 2.0))
-        await agent.hear_method("v0.env.reward", reward=2.0)
-        assert served.service.status()["readings"] == {}
-        assert b'source="score"' not in served.service.render_metrics()
-
-
-async def test_what_agents_may_press_follows_the_environment(tmp_path: Path) -> None:
-    async with serving(tmp_path) as served, served.agent() as agent:
-        await served.running()
-        assert served.service.permitted is None
-        for env_id, keys in (("toy.Second-v0", {0xFF52, ord("z"), *PROBES}), ("toy.Numbers-v0", None)):
-            await agent.hear_reply(await agent.reset(env_id, leaving="9"))
-            permitted = served.service.permitted
-            assert (permitted.keys if permitted else None) == keys
-
-
 @pytest.mark.parametrize("step_s", [3600.0, -3600.0])
 async def test_clock_that_is_set_makes_no_episode_long_and_no_reward_late(tmp_path: Path, step_s: float) -> None:
     set_by = 0.0
@@ -538,3 +398,30 @@ async def test_clock_that_is_set_makes_no_episode_long_and_no_reward_late(tmp_pa
         process.report(Done(1))
         await process.begin()
         assert served.service.status()["last_episodes"][0]["seconds"] < 60
+
+
+async def test_agents_hear_of_a_quiet_environment_at_least_once_a_second(tmp_path: Path) -> None:
+    async with serving(tmp_path) as served, served.agent() as agent:
+        await served.running()
+        await agent.hear_method("v0.env.describe", env_state="running")
+        sent_at = [(await agent.hear_method("v0.env.reward"))["headers"]["sent_at"] for _ in range(3)]
+        gaps = [later - earlier for earlier, later in itertools.pairwise(sent_at)]
+        assert all(0 < gap <= 1.0 for gap in gaps), gaps
+
+
+async def test_sync_environment_is_answered_once_a_step_and_never_in_between(tmp_path: Path) -> None:
+    async with serving(tmp_path) as served, served.agent() as agent:
+        process = await served.running()
+        await agent.reset("toy.Sync-v0")
+        await process.begin()
+        await agent.hear_method("v0.env.describe", env_id="toy.Sync-v0", env_state="running")
+        heard_before = len(agent.heard)
+        for reward in (0.0, 1.0, 0.0):
+            process.report(Reward(2, reward))
+            message = await agent.hear_method("v0.env.reward")
+            assert message["body"]["reward"] == reward
+            assert await process.request() == Delivered(2, message["headers"]["sent_at"])
+        process.report(Done(2, 3.0))
+        await agent.hear_method("v0.env.describe", env_state="resetting")
+        rewards = [m["body"]["reward"] for m in agent.heard[heard_before:] if m["method"] == "v0.env.reward"]
+        assert rewards == [0.0, 1.0, 0.0, 3.0]

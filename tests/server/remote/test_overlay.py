@@ -34,11 +34,6 @@ def test_program_that_does_not_gets_a_block_at_its_place() -> None:
     assert overlay_arguments(manifest(metadata=place)) == ["--block", "3", "4", "--fps", "30"]
 
 
-def test_block_may_be_shown_as_a_qr_code_as_well() -> None:
-    place = {"x": 3, "y": 4, "painted_by": "overlay", "qr": {"x": 5, "y": 6}}
-    assert overlay_arguments(manifest(metadata=place))[-3:] == ["--qr", "5", "6"]
-
-
 def test_runtime_that_says_nothing_of_a_block_gets_one_in_the_corner() -> None:
     assert overlay_arguments(manifest()) == CORNER
 

@@ -126,29 +126,6 @@ async def test_block_over_a_program_is_back_when_the_overlay_dies_and_the_episod
     leftovers.assert_none()
 
 
-async def test_block_is_painted_at_the_rate_of_the_episode() -> None:
-    def clocks_of_a_second(vnc_port: int) -> int:
-        clocks: set[int] = set()
-
-        def seen(block: Metadata) -> bool:
-            clocks.add(block.clock)
-            return max(clocks) >= min(clocks) + 1000
-
-        wait_for_block(vnc_port, seen)
-        return len(clocks)
-
-    with short_folder() as folder:
-        write_runtime(folder, {"Play": PAGE}, manifest=MANIFEST.replace("[reset]", PLACE))
-        async with page_remote(folder) as remote:
-            await remote.agent.reset("pages.Play-v0", leaving="1", fps=5)
-            await remote.running("2")
-            assert await asyncio.to_thread(clocks_of_a_second, remote.vnc_port) <= 8
-            (overlay,) = overlays()
-            os.kill(overlay, signal.SIGKILL)
-            await remote.running("3")
-            assert await asyncio.to_thread(clocks_of_a_second, remote.vnc_port) <= 8
-
-
 async def test_death_of_the_x_server_is_told_as_that_though_it_takes_the_overlay_along() -> None:
     with short_folder() as folder:
         write_runtime(folder, {"Play": PAGE}, manifest=MANIFEST.replace("[reset]", PLACE))

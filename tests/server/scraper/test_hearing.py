@@ -6,23 +6,20 @@ from pathlib import Path
 
 import pytest
 from pluriverse_protocol.reports import Done, Ready, Reward
-from support.scraped import scraping
+from support.scraped import DRAWS, scraping
 from support.waiting import eventually
 
 pytestmark = pytest.mark.display
 
 # It reports a coin and its end, and its bar is read.
-PROGRAM = """
-import json, os, select, socket, time
-from Xlib import X, XK
-from Xlib.display import Display
+PROGRAM = (
+    DRAWS
+    + """
+import json, select, socket
 
 daemon = socket.socket(socket.AF_UNIX)
 daemon.connect(os.environ["PLURIVERSE_SOCKET"])
 requests = daemon.makefile()
-display = Display()
-screen = display.screen()
-window = screen.root.create_window(0, 0, 320, 200, 0, screen.root_depth, event_mask=X.ExposureMask | X.KeyPressMask)
 window.map()
 episode = score = 0
 
@@ -32,11 +29,9 @@ def say(**report):
 
 
 def draw():
-    boxes = ((0, 0, 20, 20, 0x00FF00), (0, 40, 200, 10, 0), (0, 40, 10 * score, 10, 0xFFFFFF))
-    for x, y, width, height, colour in boxes:
-        gc = window.create_gc(foreground=colour)
-        window.fill_rectangle(gc, x, y, width, height)
-        gc.free()
+    fill(0, 0, 20, 20, 0x00FF00)
+    fill(0, 40, 200, 10, 0)
+    fill(0, 40, 10 * score, 10, 0xFFFFFF)
     display.flush()
 
 
@@ -65,6 +60,7 @@ while True:
                 time.sleep(600)
         draw()
 """
+)
 
 
 @pytest.mark.parametrize("by", ["report", "restart"])

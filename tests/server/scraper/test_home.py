@@ -19,15 +19,14 @@ def test_home_is_a_copy_with_private_folders(tmp_path: Path) -> None:
     assert (template / ".config" / "game" / "settings").read_text() == "easy"
 
 
-def test_template_that_is_not_there_is_named(tmp_path: Path) -> None:
+def test_what_keeps_a_home_from_being_made_is_named(tmp_path: Path) -> None:
     with pytest.raises(HomeError, match="nothing-here"):
         make_home(tmp_path / "home", tmp_path / "nothing-here")
-
-
-def test_home_without_a_template_that_cannot_be_made_blames_none(tmp_path: Path) -> None:
-    (tmp_path / "home").touch()
+    with pytest.raises(HomeError, match="no-save"):
+        restore(tmp_path / "no-save", tmp_path, "save")
+    (tmp_path / "file").touch()
     with pytest.raises(HomeError, match=r"^HOME could not be made: "):
-        make_home(tmp_path / "home", None)
+        make_home(tmp_path / "file", None)
 
 
 def test_environment_leads_into_the_home(tmp_path: Path) -> None:
@@ -57,8 +56,3 @@ def test_nothing_is_restored_outside_of_the_home(tmp_path: Path, to: str) -> Non
     with pytest.raises(HomeError, match="not below HOME"):
         restore(source, home, to)
     assert not list(outside.iterdir())
-
-
-def test_missing_file_to_restore_is_named(tmp_path: Path) -> None:
-    with pytest.raises(HomeError, match="no-save"):
-        restore(tmp_path / "no-save", tmp_path, "save")

@@ -14,40 +14,26 @@ import numpy as np
 import psutil
 import pytest
 from numpy.typing import NDArray
-from pluriverse.rewarder.lane import Arrived, LaneConnection
 from pluriverse_protocol.events import Event, KeyEvent, PointerEvent
-from pluriverse_protocol.messages import ErrorReply, FirstFrame, StepReply
+from pluriverse_protocol.messages import StepReply
 from pluriverse_protocol.reports import Frame, Readings, Ready, Reward
-from pluriverse_server.display import AsyncInjector
 from pluriverse_server.manifest.spaces import keysym
 from pluriverse_server.scraper.home import HELD_HOME
-from pluriverse_server.scraper.pace import HANG_S
-from support.scraped import HEIGHT, MANIFEST, WIDTH, Scraped, write_runtime, x_server
-from support.waiting import DEADLINE_S, eventually
-from websockets.client import ClientProtocol
-from websockets.protocol import State
-from websockets.uri import parse_uri
+from support.lanes import Heard, LaneAgent
+from support.scraped import DRAWS, HEIGHT, MANIFEST, WIDTH, Scraped, scraping
+from support.waiting import eventually
 
 pytestmark = pytest.mark.display
 
 # It sleeps for a hundredth of a second between two looks, and draws how often it did.
-COUNTER = """
-import os, random, time
-from Xlib import X
-from Xlib.display import Display
+COUNTER = (
+    DRAWS
+    + """
+import random
 
-display = Display()
-screen = display.screen()
-window = screen.root.create_window(0, 0, 320, 200, 0, screen.root_depth, event_mask=X.KeyPressMask | X.ExposureMask)
 window.map()
 chance = random.Random()
 drawn = 0
-
-
-def fill(x, y, width, height, colour):
-    gc = window.create_gc(foreground=colour)
-    window.fill_rectangle(gc, x, y, width, height)
-    gc.free()
 
 
 while True:
@@ -77,73 +63,42 @@ while True:
         time.sleep(0.01)
     time.sleep(1)
 """
+)
 
 
-class Agent:
+class Agent(LaneAgent):
     """The agent's end of a lane to a scraper."""
 
     def __init__(self, scraped: Scraped) -> None:
         ours, theirs = socket.socketpair()
         scraped.program.open_lane(theirs)
         theirs.close()
-        self.lane = LaneConnection(
-            "test", ours, ClientProtocol(parse_uri("ws://test/"), state=State.OPEN, max_size=2**20)
-        )
-        self.episode = 0
-        self._arrived: list[Arrived] = []
+        super().__init__(ours)
         self._steps = 0
 
-    async def arrived(self, deadline_s: float = DEADLINE_S) -> Arrived:
-        """What comes next."""
-        async with asyncio.timeout(deadline_s):
-            while not self._arrived:
-                assert self.lane.error is None, self.lane.error
-                await asyncio.sleep(0.001)
-                self._arrived += self.lane.take()
-        return self._arrived.pop(0)
-
-    async def first(self) -> Arrived:
+    async def first(self) -> Heard:
         """The first frame of the next episode."""
-        arrived = await self.arrived()
-        assert isinstance(arrived.message, FirstFrame)
-        self.episode = arrived.episode_id
-        return arrived
+        return await asyncio.to_thread(self.hear_first)
 
-    async def step(
-        self, *events: Event, frames: int = 1, deadline_s: float = DEADLINE_S
-    ) -> tuple[StepReply, NDArray[np.uint8]]:
+    async def play(self, *events: Event, frames: int = 1) -> tuple[StepReply, NDArray[np.uint8]]:
         """Step, and return the answer with its picture."""
         self._steps += 1
-        self.lane.step(self._steps, events, frames, self.episode)
-        arrived = await self.arrived(deadline_s)
-        assert isinstance(arrived.message, StepReply)
-        assert arrived.message.n == self._steps
-        assert arrived.pixels is not None
-        return arrived.message, arrived.pixels
+        self.step(self._steps, frames, events)
+        return await asyncio.to_thread(self.hear_step, self._steps)
 
 
 @contextlib.asynccontextmanager
 async def stepping(folder: Path, **tables: dict[str, Any]) -> AsyncGenerator[Scraped]:
     """A runtime in lockstep, on a screen of its own."""
-    (directory := folder / "runtime").mkdir()
     changed: dict[str, Any] = {
         "program": {"clock": ["realtime", "lockstep"]},
         "reset": {"by": "restart", "start": []},
         "rewards": [{"source": "score", "scale": 20}],
         **tables,
     }
-    write_runtime(directory, **changed)
-    (directory / "game.py").write_text(COUNTER)
-    (run := folder / "run").mkdir()
-    async with x_server(folder) as screen:
-        injector = await AsyncInjector.open(screen["DISPLAY"], folder / "Xauthority")
-        scraped = Scraped(directory, run, screen, injector)
-        await scraped.start()
-        try:
-            yield scraped
-        finally:
-            await scraped.program.stop()
-            await injector.close()
+    async with scraping(folder, **changed) as scraped:
+        (folder / "runtime" / "game.py").write_text(COUNTER)
+        yield scraped
 
 
 async def begun(scraped: Scraped, seed: int = 7) -> Agent:
@@ -172,11 +127,10 @@ async def test_steps_earn_what_their_frames_do_and_the_same_seed_gives_the_same_
             if pictures:
                 await scraped.ready(seed=seed, clock="lockstep")
             arrived = await agent.first()
-            assert arrived.pixels is not None
             assert arrived.pixels.shape == (HEIGHT, WIDTH, 3)
             seen, earned = [arrived.pixels.tobytes()], list[float]()
             for number in range(30):
-                reply, pixels = await agent.step(*(key("Right") if number == 10 else ()))
+                reply, pixels = await agent.play(*(key("Right") if number == 10 else ()))
                 seen.append(pixels.tobytes())
                 earned.append(reply.reward)
             pictures.append(seen)
@@ -203,14 +157,14 @@ async def test_what_an_agent_has_left_shows_in_no_picture_of_the_next_episode(tm
         for episode in range(2):
             if episode:
                 # The one before leaves all that it can.
-                await agent.step(*key("Caps_Lock"), *key("Num_Lock"), KeyEvent(keysym("Shift_L"), True))
-                await agent.step(PointerEvent(3, 4, 1))
+                await agent.play(*key("Caps_Lock"), *key("Num_Lock"), KeyEvent(keysym("Shift_L"), True))
+                await agent.play(PointerEvent(3, 4, 1))
                 await scraped.ready(seed=1, clock="lockstep")
             seen: list[bytes] = []
             await agent.first()
             for number in range(12):
                 events = {2: key("a"), 5: key("b"), 8: key("Left")}.get(number, ())
-                _, pixels = await agent.step(*events)
+                _, pixels = await agent.play(*events)
                 seen.append(pixels[140:].tobytes())
             pictures.append(seen)
     assert pictures[0] == pictures[1]
@@ -221,23 +175,14 @@ async def test_end_of_an_episode_comes_with_its_step_and_the_next_one_is_played(
     async with stepping(tmp_path) as scraped:
         agent = await begun(scraped)
         await agent.first()
-        reply, _ = await agent.step(*key("x"), frames=5)
+        reply, _ = await agent.play(*key("x"), frames=5)
         assert (reply.done, reply.terminated, reply.truncated) == (True, True, False)
         assert reply.info["reason"] == "lost"
-        agent.lane.step(9, (), 1, agent.episode)
-        assert isinstance((await agent.arrived()).message, ErrorReply)
+        agent.step(9)
+        assert "over" in await asyncio.to_thread(agent.hear_error)
         await scraped.ready(clock="lockstep")
         await agent.first()
-        assert not (await agent.step())[0].done
-
-
-async def test_keys_that_the_spaces_do_not_name_are_dropped(tmp_path: Path) -> None:
-    async with stepping(tmp_path, spaces={"keys": ["Right"]}) as scraped:
-        agent = await begun(scraped)
-        await agent.first()
-        reply, _ = await agent.step(*key("x"), *key("Right"), frames=6)
-        assert not reply.done
-        assert reply.reward == pytest.approx(1)
+        assert not (await agent.play())[0].done
 
 
 async def test_time_limit_counts_the_programs_time(tmp_path: Path) -> None:
@@ -245,11 +190,11 @@ async def test_time_limit_counts_the_programs_time(tmp_path: Path) -> None:
         agent = await begun(scraped)
         await agent.first()
         await asyncio.sleep(0.7)
-        reply, _ = await agent.step(frames=29)
+        reply, _ = await agent.play(frames=29)
         assert not reply.done
         # The daemon knows from these that the agent isn't idle.
         assert (await scraped.until(Frame)).frames
-        reply, _ = await agent.step(frames=2)
+        reply, _ = await agent.play(frames=2)
         assert reply.truncated
         assert reply.info["reason"] == "time limit"
 
@@ -258,7 +203,7 @@ async def test_program_that_ends_in_a_step_truncates_the_episode(tmp_path: Path)
     async with stepping(tmp_path) as scraped:
         agent = await begun(scraped)
         await agent.first()
-        reply, _ = await agent.step(*key("q"), frames=5)
+        reply, _ = await agent.play(*key("q"), frames=5)
         assert reply.truncated
         assert reply.info["reason"] == "the program ended"
 
@@ -270,25 +215,14 @@ async def test_program_that_forks_without_end_in_a_step_truncates_the_episode_an
     async with stepping(tmp_path, program=program) as scraped:
         agent = await begun(scraped)
         await agent.first()
-        reply, _ = await agent.step(*key("f"))
+        reply, _ = await agent.play(*key("f"))
         while not reply.done:
-            reply, _ = await agent.step()
+            reply, _ = await agent.play()
         assert reply.truncated
         assert reply.info["reason"] == "the program started more than 20 processes"
         await scraped.ready(clock="lockstep")
         await agent.first()
-        assert not (await agent.step())[0].done
-
-
-async def test_agent_that_leaves_in_the_middle_of_a_step_leaves_room_for_the_next(tmp_path: Path) -> None:
-    async with stepping(tmp_path) as scraped:
-        agent = await begun(scraped)
-        await agent.first()
-        agent.lane.step(1, (), 60, agent.episode)
-        agent.lane.close()
-        other = Agent(scraped)
-        await other.first()
-        assert not (await other.step())[0].done
+        assert not (await agent.play())[0].done
 
 
 @pytest.mark.nightly
@@ -296,12 +230,12 @@ async def test_episode_of_a_program_that_never_waits_is_truncated_with_the_reaso
     async with stepping(tmp_path) as scraped:
         agent = await begun(scraped)
         await agent.first()
-        reply, _ = await agent.step(*key("y"), frames=100, deadline_s=HANG_S + DEADLINE_S)
+        reply, _ = await agent.play(*key("y"), frames=100)
         assert reply.truncated
         assert reply.info["reason"] == "the program computed for 30 s without a wait"
         await scraped.ready(clock="lockstep")
         await agent.first()
-        assert not (await agent.step())[0].done
+        assert not (await agent.play())[0].done
 
 
 async def test_home_has_the_same_name_each_time_where_addresses_are_to_be_the_same(tmp_path: Path) -> None:
@@ -319,12 +253,13 @@ async def test_program_without_its_clock_is_frozen_between_steps_and_says_so(tmp
         agent = await begun(scraped)
         assert (await scraped.until(Ready)).info == {"lockstep": "frozen"}
         await agent.first()
-        _, before = await agent.step()
+        _, before = await agent.play()
         assert game_of(scraped).status() == psutil.STATUS_STOPPED
-        _, after = await agent.step(frames=10)
+        _, after = await agent.play(frames=10)
         assert not np.array_equal(before, after)
 
 
+@pytest.mark.slow
 async def test_a_score_that_rolls_is_earned_once_it_has_settled_at_the_same_step_each_time(tmp_path: Path) -> None:
     sources = {**MANIFEST["sources"], "score": {**MANIFEST["sources"]["score"], "settles": "0.2 s"}}
     earned: list[dict[int, float]] = []
@@ -334,7 +269,7 @@ async def test_a_score_that_rolls_is_earned_once_it_has_settled_at_the_same_step
             if earned:
                 await scraped.ready(clock="lockstep")
             await agent.first()
-            replies = [(await agent.step(*(key("Right") if number in (10, 14, 18) else ())))[0] for number in range(40)]
+            replies = [(await agent.play(*(key("Right") if number in (10, 14, 18) else ())))[0] for number in range(40)]
             earned.append({number: reply.reward for number, reply in enumerate(replies) if reply.reward})
             reward = scraped.said(Reward)[-1]
             # An episode begins once its score has settled; the first point is drawn eleven frames later.

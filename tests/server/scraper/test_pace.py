@@ -28,7 +28,7 @@ async def test_what_is_drawn_is_looked_at_before_the_frame_is_over() -> None:
         await pace.next()
 
 
-@pytest.mark.parametrize("turns", range(6))
+@pytest.mark.parametrize("turns", range(4))
 async def test_cancelling_is_never_lost_however_close_to_a_cycle(turns: int) -> None:
     drawn = asyncio.Event()
     pace = Pace(5, drawn)

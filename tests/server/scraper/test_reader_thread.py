@@ -91,24 +91,20 @@ async def test_slow_one_is_not_asked_again_at_once(monkeypatch: pytest.MonkeyPat
     thread.close()
 
 
-async def test_error_is_raised_where_the_sample_would_be_taken() -> None:
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (SourceError("no such file"), "source 'slow': no such file"),
+        (ZeroDivisionError("of all things"), "source 'slow' could not be read: ZeroDivisionError: of all things"),
+    ],
+)
+async def test_error_is_raised_where_the_sample_would_be_taken(error: Exception, said: str) -> None:
     reader = Slow()
-    reader.error = SourceError("no such file")
+    reader.error = error
     thread = thread_of(reader)
     thread.ask()
     reader.go.release()
-    with pytest.raises(SourceError, match="source 'slow': no such file"):
-        await taken(thread)
-    thread.close()
-
-
-async def test_error_that_nobody_thought_of_ends_neither_the_thread_nor_goes_unseen() -> None:
-    reader = Slow()
-    reader.error = ZeroDivisionError("of all things")
-    thread = thread_of(reader)
-    thread.ask()
-    reader.go.release()
-    with pytest.raises(SourceError, match="source 'slow' could not be read: ZeroDivisionError: of all things"):
+    with pytest.raises(SourceError, match=said):
         await taken(thread)
     thread.close()
     await eventually(reader.closed.is_set)

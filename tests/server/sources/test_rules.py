@@ -71,33 +71,15 @@ def test_change_counts_from_where_the_number_begins_if_it_is_not_shown_then() ->
     play = Played(game([{"source": "score", "begins": 0}]))
     assert play.feed(1.0, score=2) == [Reward(7, 2, 1.0)]
     assert play.feed(2.0, score=3) == [Reward(7, 1, 2.0)]
-
-
-def test_what_was_shown_as_the_episode_began_is_counted_from_all_the_same() -> None:
     play = Played(game([{"source": "score", "begins": 0}]), score=5)
     assert play.first == []
-    assert play.feed(1.0, score=6) == [Reward(7, 1, 1.0)]
-
-
-def test_reward_is_of_the_time_when_what_earned_it_was_first_seen() -> None:
-    play = Played(game(), score=0)
-    assert play.feed(1.0, score=ok(5, 0.75)) == [Reward(7, 5, 0.75)]
+    assert play.feed(1.0, score=ok(6, 0.75)) == [Reward(7, 1, 0.75)]
 
 
 def test_what_was_on_the_screen_before_the_episode_began_earns_nothing_though_it_settles_later() -> None:
     play = Played(game(), score=128)
     assert play.feed(0.25, score=ok(0, -0.25)) == []
     assert play.feed(0.5, score=4) == [Reward(7, 4, 0.5)]
-
-
-def test_next_episode_counts_anew() -> None:
-    play = Played(game(done="over"), score=0, over=False)
-    assert play.feed(1.0, score=50, over=True) == [Done(7, 50, reason="over", at=1.0)]
-    assert play.feed(2.0, score=60) == []
-    play.readings["over"] = ok(False, 2.5)
-    play.rules.begin(8, 3.0)
-    assert play.feed(3.0) == []
-    assert play.feed(4.0, score=61) == [Reward(8, 1, 4.0)]
 
 
 def test_rewards_are_scaled_and_those_of_one_moment_add_up() -> None:
@@ -134,18 +116,14 @@ def test_event_is_a_condition_that_begins_to_hold() -> None:
     assert play.feed(3.0, over=True) == []
 
 
-def test_event_of_a_log_is_each_line_even_if_it_says_the_same() -> None:
-    play = Played(game([{"source": "hits", "give": "event", "scale": 2}]), hits=5)
-    assert play.feed(1.0, hits=Reading(5, -9.0, ReadingState.OK, Sample(5, 1.0), 3)) == [Reward(7, 6, 1.0)]
-    assert play.feed(2.0) == []
-
-
-def test_lines_of_before_the_episode_are_no_events_of_it() -> None:
-    rules = Rules(game([{"source": "hits", "give": "event"}]))
+def test_each_line_of_a_log_is_an_event_but_those_of_before_the_episode() -> None:
+    rules = Rules(game([{"source": "hits", "give": "event", "scale": 2}]))
     rules.begin(7, 1.0)
     assert rules.feed(1.0, {"hits": ok(5, 1.001, events=3)}) == []
     assert rules.feed(1.1, {"hits": ok(5, 0.9, events=3)}) == []
-    assert rules.feed(1.2, {"hits": ok(5, 1.2, events=1)}) == [Reward(7, 1, 1.2)]
+    # Even if it says the same.
+    again = Reading(5, -9.0, ReadingState.OK, Sample(5, 1.2), 3)
+    assert rules.feed(1.2, {"hits": again}) == [Reward(7, 6, 1.2)]
 
 
 def test_value_is_given_once_with_the_end() -> None:
@@ -192,38 +170,18 @@ def test_reason_of_an_end_is_its_key_or_else_its_condition() -> None:
     assert Played(tables, lives=1).feed(1.0, menu=True, lives=0) == [Done(7, 0.0, True, False, "lost", 1.0)]
 
 
-def test_last_frame_earns_with_the_end_and_nothing_is_told_after_it() -> None:
-    play = Played(game(done="over"), score=0, over=False)
-    assert play.feed(1.0, score=9, over=True) == [Done(7, 9, reason="over", at=1.0)]
-    assert play.feed(2.0, score=12, over=False) == []
-    assert play.feed(3.0, over=True) == []
-
-
-def test_end_waits_for_a_score_that_is_settling() -> None:
-    play = Played(game(done="over"), score=0, over=False)
-    assert play.feed(1.0, score=pending(0, -9.0), over=True) == []
-    assert play.feed(1.0 + FRAME_S, score=pending(0, -9.0)) == []
-    assert play.feed(1.0 + 2 * FRAME_S, score=ok(25, 1.0)) == [Done(7, 25, reason="over", at=1.0)]
-
-
-def test_end_does_not_wait_for_ever() -> None:
-    play = Played(game(done="over"), score=0, over=False)
-    frame, told = 0, play.feed(0.0, over=True, score=pending(0, -9.0))
-    while not told:
-        frame += 1
-        told = play.feed(frame * FRAME_S, score=pending(0, -9.0))
-    assert told == [Done(7, 0, reason="over", at=0.0)]
-    assert frame * FRAME_S == MAX_HOLD_S
-
-
-def test_while_the_end_waits_only_what_was_settling_then_counts() -> None:
+def test_end_waits_for_what_was_settling_as_it_came_and_for_nothing_else() -> None:
     tables = game(
         [{"source": "score"}, {"source": "lives", "scale": 100}, {"source": "menu", "give": "end"}], done="over"
     )
-    play = Played(tables, score=10, lives=3, menu=1, over=False)
-    assert play.feed(1.0, score=pending(10, -9.0), over=True) == []
-    assert play.feed(1.1, score=pending(10, -9.0), lives=9, menu=50, over=False) == []
-    assert play.feed(1.2, score=ok(12, 1.0)) == [Done(7, 2 + 1, reason="over", at=1.0)]
+    for is_cut in (False, True):
+        play = Played(tables, score=10, lives=3, menu=1, over=False)
+        assert play.feed(1.0, score=pending(10, -9.0), over=True) == []
+        assert play.feed(1.1, score=pending(10, -9.0), lives=9, menu=50, over=False) == []
+        if is_cut:
+            assert play.rules.cut(1.2, "the program crashed") == [Done(7, 1, reason="over", at=1.0)]
+        else:
+            assert play.feed(1.2, score=ok(12, 1.0)) == [Done(7, 2 + 1, reason="over", at=1.0)]
 
 
 def test_end_waits_until_what_is_not_on_the_screen_has_been_read_once_more() -> None:
@@ -239,11 +197,6 @@ def test_end_does_not_wait_for_ever_for_what_is_not_read_any_more() -> None:
     assert play.feed(1.0, over=True) == []
     assert play.feed(1.0 + MAX_HOLD_S - FRAME_S) == []
     assert play.feed(1.0 + MAX_HOLD_S) == [Done(7, 0, reason="over", at=1.0)]
-
-
-def test_screen_that_is_not_read_any_more_delays_no_end() -> None:
-    play = Played(game(done="hits == 7"), score=3, hits=0)
-    assert play.feed(1.0, hits=ok(7, 1.001)) == [Done(7, 0, reason="hits == 7", at=1.001)]
 
 
 def test_score_that_the_game_sets_back_as_it_ends_does_not_fall_if_it_is_monotonic() -> None:
@@ -273,12 +226,6 @@ def test_end_that_comes_from_outside_is_truncated_and_gives_what_was_not_told() 
     assert play.feed(FRAME_S) == []
     assert play.rules.cut(0.5, "the program crashed") == [Done(7, 4 + FRAME_S, False, True, "the program crashed", 0.5)]
     assert play.rules.cut(0.6, "again") == []
-
-
-def test_end_that_waits_is_told_as_it_is_when_something_outside_ends_the_episode() -> None:
-    play = Played(game(done="over"), score=0, over=False)
-    assert play.feed(1.0, score=pending(0, -9.0), over=True) == []
-    assert play.rules.cut(1.1, "the program crashed") == [Done(7, 0, reason="over", at=1.0)]
 
 
 def test_nothing_is_told_before_an_episode_begins() -> None:
@@ -322,16 +269,14 @@ def test_text_is_told_when_it_changes_and_is_not_empty() -> None:
     assert play.feed(5.0, score="x" * 5000) == [Text(7, "x" * MAX_TEXT_CHARS)]
 
 
-def test_observation_is_told_when_a_part_of_it_changes() -> None:
-    play = Played(game([], observation=["score", "lives"]), score=1)
+def test_observation_is_told_when_a_part_of_it_changes_and_before_the_end() -> None:
+    play = Played(game([], observation=["score", "lives"], done="lives == 3"), score=1)
     assert play.first == [Observation(7, {"score": 1, "lives": None})]
     assert play.feed(1.0, menu=True) == []
-    assert play.feed(2.0, lives=3) == [Observation(7, {"score": 1, "lives": 3})]
-
-
-def test_last_observation_comes_before_the_end() -> None:
-    play = Played(game([], observation=["lives"], done="lives == 0"), lives=1)
-    assert play.feed(1.0, lives=0) == [Observation(7, {"lives": 0}), Done(7, reason="lives == 0", at=1.0)]
+    assert play.feed(2.0, lives=3) == [
+        Observation(7, {"score": 1, "lives": 3}),
+        Done(7, reason="lives == 3", at=2.0),
+    ]
 
 
 # ── whatever is read ────────────────────────────────────────────────────────────────────────────────────────────────
@@ -380,13 +325,6 @@ def test_sum_of_the_rewards_is_the_difference_of_what_settled(
 # ── what the program says itself ────────────────────────────────────────────────────────────────────────────────────
 
 BOTH: list[dict[str, Any]] = [{"source": "score"}, {"source": "reports"}]
-
-
-def test_what_a_program_reports_is_earned_beside_what_is_read_of_it() -> None:
-    played = Played(game(BOTH), score=0)
-    assert played.rules.hear(1.0, Reward(7, 5.0, 0.9)) == [Reward(7, 5.0, 0.9, source="reports")]
-    assert played.rules.hear(1.0, Text(7, "hello")) == [Text(7, "hello")]
-    assert played.feed(1.0, score=3) == [Reward(7, 3.0, 1.0)]
 
 
 def test_an_end_that_is_reported_waits_for_sources_that_settle_and_brings_its_own_reward() -> None:

@@ -1,4 +1,4 @@
-"""A remote as the viewer sees it, its screen with a real VNC server, and a browser."""
+"""A remote as the viewer sees it, its screen with a real VNC server, and a browser; all on the loop of their module."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 from pluriverse_server.gate.gate import Gate
 from pluriverse_server.viewer.routes import NOVNC
 from support.chromium import Chromium
@@ -14,14 +15,14 @@ from support.ports import free_port
 from support.viewer_remote import Remote, serve_viewer
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="module")
 async def remote(tmp_path: Path) -> AsyncGenerator[Remote]:
     """Serves the viewer; nothing answers at ``vnc_socket`` until a test puts something there."""
     async with serve_viewer(tmp_path / "vnc.sock") as served:
         yield served
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="module")
 async def desktop(remote: Remote) -> AsyncGenerator[Desktop]:
     """A screen of 400 x 300 whose VNC server, without a password, is the remote's, behind its gate."""
     screen = await Desktop.start()
@@ -32,7 +33,7 @@ async def desktop(remote: Remote) -> AsyncGenerator[Desktop]:
     await screen.close()
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="module")
 async def bare_desktop(remote: Remote) -> AsyncGenerator[Desktop]:
     """The same without a gate, for those who watch."""
     screen = await Desktop.start(vnc_socket=remote.watchers_socket)
@@ -40,10 +41,18 @@ async def bare_desktop(remote: Remote) -> AsyncGenerator[Desktop]:
     await screen.close()
 
 
-@pytest.fixture
-async def browser(tmp_path: Path) -> AsyncGenerator[Chromium]:
-    """A browser that nobody used yet."""
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def chromium(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Chromium]:
     assert NOVNC.is_file(), "noVNC is not there yet; fetch it with: make assets"
-    chromium = await Chromium.start(tmp_path)
+    chromium = await Chromium.start(tmp_path_factory.mktemp("browser"))
     yield chromium
     await chromium.close()
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def browser(chromium: Chromium) -> AsyncGenerator[Chromium]:
+    """The module's browser, which knows nothing of the remote that the test has: each is of another origin."""
+    chromium.errors.clear()
+    await chromium.resize()
+    yield chromium
+    await chromium.open("about:blank")

@@ -92,7 +92,7 @@ async def test_time_stops_goes_on_by_a_frame_and_is_given_back(browser: Chromium
     await press(browser, "lockstep")
     await browser.wait_until(f"{CLOCK} === 'lockstep'")
     assert {step["frames"] for step in await stepped(browser, 10)} == {1}
-    await browser.call("Emulation.setDeviceMetricsOverride", width=700, height=700, deviceScaleFactor=1, mobile=False)
+    await browser.resize(700, 700)
     # It may be longer than its window, which takes a scroll bar, but no wider.
     beyond = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
     assert await browser.evaluate(beyond) == 0

@@ -10,7 +10,7 @@ from support.chromium import Chromium
 from support.desktop import Desktop
 from support.viewer_remote import EYE, PASSWORD, Remote
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
 
 UNKNOWN = "\u2013"
 GREEN = (24, 160, 88)
@@ -66,17 +66,6 @@ async def test_state_appears_and_follows_the_remote(remote: Remote, desktop: Des
     await browser.wait_until(f"{field('reward')} === '\u22124.5' && {field('episode_id')} === '8'")
     assert await browser.evaluate("document.getElementById('state').innerText") == "resetting"
     assert browser.errors == []
-
-
-async def test_plot_grows_with_the_episode(remote: Remote, desktop: Desktop, browser: Chromium) -> None:
-    del desktop
-    curve = "document.querySelector('#plot .curve').getAttribute('d')"
-    await browser.open(remote.url("?password=sesame"))
-    await browser.wait_until(f"{field('reward')} === '3'")
-    remote.state |= {"episode_reward": 5.0, "episode_seconds": 14.0}
-    await browser.wait_until(f"({curve} ?? '').includes('H1.0000')")
-    remote.state |= {"episode_id": "8", "episode_reward": 0.0, "episode_seconds": 0.0}
-    await browser.wait_until(f"document.querySelector('#plot .before').getAttribute('d') && !{curve}.includes('H')")
 
 
 async def test_age_of_the_picture_is_read_from_its_pixels(remote: Remote, desktop: Desktop, browser: Chromium) -> None:
@@ -165,13 +154,6 @@ async def test_who_may_only_look_cannot_take_control(remote: Remote, desktop: De
     await desktop.wait_for_inputs([("key", ord("b"))])
 
 
-async def test_control_can_be_asked_for_in_the_address(remote: Remote, desktop: Desktop, browser: Chromium) -> None:
-    await browser.open(remote.url("?password=sesame&control=1"))
-    await browser.wait_until(LIVE)
-    await browser.press("b", "KeyB", 66)
-    await desktop.wait_for_inputs([("key", ord("b"))])
-
-
 async def test_lost_vnc_server_is_told_and_found_again(
     remote: Remote, bare_desktop: Desktop, browser: Chromium
 ) -> None:
@@ -191,8 +173,7 @@ async def test_lost_vnc_server_is_told_and_found_again(
 async def test_whole_page_fits_a_narrow_window(remote: Remote, desktop: Desktop, browser: Chromium) -> None:
     del desktop
     for width in (700, 1024, 1600):
-        metrics = {"width": width, "height": 700, "deviceScaleFactor": 1, "mobile": False}
-        await browser.call("Emulation.setDeviceMetricsOverride", **metrics)
+        await browser.resize(width, 700)
         await browser.open(remote.url("?password=sesame"))
         await browser.wait_until(LIVE)
         assert await browser.evaluate("document.documentElement.scrollWidth") == width
@@ -216,3 +197,14 @@ async def test_zoom_shows_the_environments_part_and_clicks_still_land_where_they
     await browser.click("#zoom")
     await browser.wait_until(f"Math.abs({size} - 400 / 300) < 0.01")
     assert browser.errors == []
+
+
+async def test_plot_grows_with_the_episode(remote: Remote, desktop: Desktop, browser: Chromium) -> None:
+    del desktop
+    curve = "document.querySelector('#plot .curve').getAttribute('d')"
+    await browser.open(remote.url("?password=sesame"))
+    await browser.wait_until(f"{field('reward')} === '3'")
+    remote.state |= {"episode_reward": 5.0, "episode_seconds": 14.0}
+    await browser.wait_until(f"({curve} ?? '').includes('H1.0000')")
+    remote.state |= {"episode_id": "8", "episode_reward": 0.0, "episode_seconds": 0.0}
+    await browser.wait_until(f"document.querySelector('#plot .before').getAttribute('d') && !{curve}.includes('H')")

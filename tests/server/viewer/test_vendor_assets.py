@@ -69,16 +69,6 @@ def test_second_run_needs_no_npm(tool: ModuleType, tmp_path: Path, monkeypatch: 
     assert tool.vendor(tmp_path / "novnc", tmp_path / "pages") is False
 
 
-def test_copy_of_another_version_is_replaced(tool: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    put_npm(tmp_path, NPM, monkeypatch)
-    target = tmp_path / "novnc"
-    (target / "core").mkdir(parents=True)
-    (target / "core/old.js").write_text("")
-    (target / ".pinned").write_text("another")
-    assert tool.vendor(target, tmp_path / "pages") is True
-    assert not (target / "core/old.js").exists()
-
-
 def test_failure_of_npm_is_told_with_what_npm_said_and_a_remedy(
     tool: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from realtime.atari import FIRE, LEFT, NOOP, RIGHT, Breakout, Kaboom, Pong
+from realtime.atari import LEFT, RIGHT, Pong
 from support.solved import Earned, blank, fill, seen
 
 pytestmark = [pytest.mark.slow, pytest.mark.display]
@@ -18,12 +18,6 @@ def test_pong_goes_to_where_the_ball_will_be(goes: int, choice: int) -> None:
         held = pong(seen(picture, 17.0 * number))
     assert held is not None
     assert held.action == choice
-
-
-def test_without_a_ball_it_is_served() -> None:
-    assert Breakout()(seen(blank(160, 210))).action == FIRE
-    assert Kaboom()(seen(blank(160, 210))).action == FIRE
-    assert Pong()(seen(blank(160, 210))).action == NOOP
 
 
 def test_breakout_breaks_bricks(earned: Earned) -> None:

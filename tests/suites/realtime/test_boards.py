@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from realtime.boards import DOWN, LEFT, RIGHT, UP, Tiles2048, best_push, pushed
+from realtime.boards import DOWN, LEFT, RIGHT, UP, Tiles2048, pushed
 from support.solved import Earned, blank, fill
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
@@ -17,11 +17,6 @@ def test_tiles_are_pushed_to_each_side_and_merge_once() -> None:
     assert pushed(TILES, RIGHT)[0][0].tolist() == [0, 0, 2, 4]
     assert pushed(TILES, UP)[0][:, 3].tolist() == [4, 2, 0, 0]
     assert pushed(TILES, DOWN)[0][:, 0].tolist() == [0, 0, 2, 8]
-
-
-def test_full_board_has_no_push() -> None:
-    assert best_push(np.array([[2, 4], [4, 2]]).repeat(2, 0).repeat(2, 1)) is not None
-    assert best_push(np.array([[2, 4, 2, 4], [4, 2, 4, 2]] * 2)) is None
 
 
 def test_tiles_are_read_by_their_colours_once_they_stand() -> None:

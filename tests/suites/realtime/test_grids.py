@@ -15,11 +15,6 @@ def test_shortest_path_ends_before_the_target_and_goes_around_things() -> None:
     assert path(grid, (2, 1)) == []
 
 
-def test_there_may_be_no_path() -> None:
-    closed = {(2, y): "grey square" for y in range(1, 4)}
-    assert path(Grid((1, 1), 0, WALLS | closed | {(3, 3): "red key"}), (3, 3)) == []
-
-
 @pytest.mark.parametrize("name", ["door-key", "go-to-object"])
 @pytest.mark.parametrize("seed", [0, 5])
 def test_way_is_found(earned: Earned, name: str, seed: int) -> None:

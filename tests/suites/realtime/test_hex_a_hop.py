@@ -7,38 +7,6 @@ from support.solved import Earned, blank, fill, seen
 
 pytestmark = [pytest.mark.slow, pytest.mark.display]
 
-# The level, a row for half of a tile's height: g breaks, s is safe. The jumps begin on the leftmost tile of row 5.
-LEVEL = (
-    "...s....",
-    "..g.g...",
-    ".g.g.g..",
-    "........",
-    ".g.g.g..",
-    "g.g.g.g.",
-    ".......s",
-    "g.g.g.g.",
-    ".g.g.g..",
-    "........",
-    ".g.g.g..",
-    "..g.g...",
-    "...s....",
-)
-BEGIN = (5, 0)
-
-# Rows and columns of a jump.
-WAYS = {"w": (-2, 0), "s": (2, 0), "q": (-1, -1), "e": (-1, 1), "a": (1, -1), "d": (1, 1)}
-
-
-def test_jumps_break_all_tiles_and_end_on_a_safe_one() -> None:
-    left = {(row, column) for row, tiles in enumerate(LEVEL) for column, tile in enumerate(tiles) if tile == "g"}
-    row, column = BEGIN
-    for jump in JUMPS:
-        left.remove((row, column))
-        row, column = row + WAYS[jump][0], column + WAYS[jump][1]
-        assert (row, column) in left or LEVEL[row][column] == "s"
-    assert not left
-    assert LEVEL[row][column] == "s"
-
 
 def test_each_jump_waits_for_the_last_and_is_made_again_if_it_was_lost() -> None:
     script = HexAHop()

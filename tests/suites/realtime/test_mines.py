@@ -2,24 +2,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from realtime.mines import CLOSED, MINES, SIDE, Squares, around, chances
+from realtime.mines import CLOSED, MINES, SIDE, Squares, chances
 
 
 def board(*rows: str) -> Squares:
     """Return a board whose other rows are open and empty; ``#`` is closed."""
     rows += ("." * SIDE,) * (SIDE - len(rows))
     return np.array([[CLOSED if square == "#" else int(square.replace(".", "0")) for square in row] for row in rows])
-
-
-def test_neighbours_end_at_the_edges() -> None:
-    assert around((0, 0)) == [(0, 1), (1, 0), (1, 1)]
-    assert len(around((4, 4))) == 8
-
-
-def test_nothing_is_known_of_a_closed_board() -> None:
-    found = chances(np.full((SIDE, SIDE), CLOSED))
-    assert len(found) == SIDE * SIDE
-    assert all(chance == pytest.approx(MINES / SIDE**2) for chance in found.values())
 
 
 def test_two_digits_together_say_which_squares_are_safe() -> None:

@@ -28,7 +28,3 @@ def test_all_runtimes_and_skills_are_there_and_each_runtime_has_a_script() -> No
         TASKS[name].env.partition(".")[0] for name, task in TASKS.items() if task.script is not None
     } == runtimes.keys()
     assert min(Counter(task.skill for task in TASKS.values()).values()) >= 5
-
-
-def test_a_run_in_one_live_mode_takes_an_hour_at_most() -> None:
-    assert 10 * sum(task.seconds for task in TASKS.values()) <= 3600

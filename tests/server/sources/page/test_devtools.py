@@ -21,8 +21,6 @@ from pluriverse_server.sources.page.devtools import (
 )
 from support.waiting import eventually
 
-pytestmark = pytest.mark.browser
-
 Answer = Callable[[dict[str, Any]], list[str]]
 
 
@@ -86,15 +84,6 @@ async def test_each_call_gets_its_own_result() -> None:
         assert "sessionId" not in (await devtools.call("A.b"))["echo"]
 
 
-async def test_refusal_is_told_with_its_method() -> None:
-    def refuse(command: dict[str, Any]) -> list[str]:
-        return [json.dumps({"id": command["id"], "error": {"code": -1, "message": "no such page"}})]
-
-    async with connected(refuse) as (devtools, _):
-        with pytest.raises(CallFailed, match=r"A\.b: no such page"):
-            await devtools.call("A.b")
-
-
 async def test_call_that_is_not_answered_times_out_and_its_late_answer_is_passed_over() -> None:
     async with connected(silence) as (devtools, browser):
         with pytest.raises(CallTimedOut, match=r"A\.b was not answered within 0\.05 s"):
@@ -130,15 +119,17 @@ async def test_events_reach_the_listeners_of_their_session() -> None:
         assert len(heard) == 2
 
 
-async def test_posted_commands_keep_their_order_and_their_refusal_hurts_nobody() -> None:
+async def test_posted_commands_keep_their_order_and_refusals_are_told_where_they_are_waited_for() -> None:
     def refuse(command: dict[str, Any]) -> list[str]:
-        return [json.dumps({"id": command["id"], "error": {}})]
+        return [json.dumps({"id": command["id"], "error": {"code": -1, "message": "no such page"}})]
 
     async with connected(refuse) as (devtools, browser):
         for n in range(10):
             devtools.post("A.b", {"n": n})
         await eventually(lambda: len(browser.heard) == 10)
         assert [command["params"]["n"] for command in browser.heard] == list(range(10))
+        with pytest.raises(CallFailed, match=r"A\.b: no such page"):
+            await devtools.call("A.b")
 
 
 async def test_answer_that_is_too_long_fails_its_call_alone() -> None:

@@ -93,16 +93,6 @@ async def pages() -> AsyncGenerator[PageRemote]:
             yield played
 
 
-@pytest_asyncio.fixture(loop_scope="module", scope="module")
-async def zoomed() -> AsyncGenerator[PageRemote]:
-    with short_folder() as folder:
-        body = f"{STYLE} {PLACES}</style><button class=at id=b>Press</button><script>game.begin(0)</script>"
-        place = 'files = "www"\nstart = "{env.page}.html?seed={seed}"\nzoom = 2'
-        body = body.replace("<script>", "<script>game.picture = [0, 0, 320, 240]; ")
-        async with page_remote(write_runtime(folder, {"shown": body}, place=place)) as played:
-            yield played
-
-
 async def ask(agent: Agent) -> Message:
     return await agent.hear_reply(await agent.send("v0.env.tree", {}))
 
@@ -145,11 +135,6 @@ async def test_what_is_outside_of_the_picture_is_not_told_and_boxes_end_with_it(
     assert "Out" not in named
 
 
-async def test_boxes_are_in_pixels_of_the_screen_where_the_page_is_enlarged(zoomed: PageRemote) -> None:
-    await zoomed.play("shown")
-    assert by_name(await tree_of(zoomed.agent))["Press"]["box"] == [40, 60, 120, 40]
-
-
 async def test_odd_pages_are_told_as_they_look(pages: PageRemote) -> None:
     await pages.play("odd")
     nodes = await tree_of(pages.agent)
@@ -181,6 +166,8 @@ async def test_a_page_that_says_too_much_is_refused_and_plays_on(pages: PageRemo
 
 async def test_one_tree_at_a_time_is_read_for_a_connection_which_is_answered_meanwhile(pages: PageRemote) -> None:
     await pages.play("lines")
+    described = next(said for said in reversed(pages.agent.heard) if said["method"] == "v0.env.describe")
+    assert {"tree", "marks"} <= set(described["body"]["capabilities"])
     first, second = [await pages.agent.send("v0.env.tree", {}) for _ in range(2)]
     reply = await pages.agent.hear_reply(second)
     assert reply["method"] == "v0.reply.error"
@@ -207,9 +194,3 @@ async def test_while_an_episode_begins_there_is_no_tree(pages: PageRemote) -> No
     assert reply["method"] == "v0.reply.error"
     assert "no episode runs" in reply["body"]["message"]
     await pages.agent.hear_method("v0.env.describe", env_state="running")
-
-
-async def test_its_capabilities_say_so(pages: PageRemote) -> None:
-    await pages.play("lines")
-    described = next(said for said in reversed(pages.agent.heard) if said["method"] == "v0.env.describe")
-    assert {"tree", "marks"} <= set(described["body"]["capabilities"])

@@ -4,56 +4,43 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Generator
 
 import pytest
 from pluriverse_server.sources.program.tree import read_tree
 from pluriverse_server.sources.trees import NoTree, trim
 from support.program import running, until
-from support.widgets import GAME, Played, bus_for, playing
+from support.widgets import GAME, bus_for, playing
 from support.xvfb import HEIGHT, WIDTH, xvfb
 
 pytestmark = pytest.mark.display
 
-needs_game = pytest.mark.skipif(not GAME.exists(), reason="gnome-2048 is not installed")
-
 SCREEN = (0, 0, WIDTH, HEIGHT)
-
-
-@pytest.fixture(scope="module")
-def played(tmp_path_factory: pytest.TempPathFactory) -> Generator[Played]:
-    with playing(tmp_path_factory.mktemp("home")) as played:
-        yield played
 
 
 def named(environment: dict[str, str], name: str) -> bool:
     return any(each.name == name for each in read_tree(environment))
 
 
-@needs_game
-def test_widgets_have_the_roles_of_the_web_and_are_where_they_are_drawn(played: Played) -> None:
-    until(lambda: named(played.environment, "New Game"), bool)
-    nodes = trim(read_tree(played.environment), SCREEN).nodes
-    window = nodes[0]
-    assert (window.role, window.name) == ("window", "GNOME 2048")
-    (button,) = (node for node in nodes if node.name == "New Game")
-    assert button.role == "button"
-    x, y, width, height = button.box
-    assert window.box[0] <= x < x + width <= window.box[0] + window.box[2]
-    # A label is drawn on it.
-    assert len(set(map(bytes, played.screen.pixels(x, y, width, height).reshape(-1, 3)))) > 5
-
-
-@needs_game
-def test_a_program_that_stands_still_is_given_up(played: Played) -> None:
-    until(lambda: named(played.environment, "New Game"), bool)
-    assert played.program is not None
-    os.kill(played.program.pid, signal.SIGSTOP)
-    try:
+@pytest.mark.skipif(not GAME.exists(), reason="gnome-2048 is not installed")
+def test_widgets_have_the_roles_of_the_web_and_are_where_they_are_drawn(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    with playing(tmp_path_factory.mktemp("home")) as played:
+        until(lambda: named(played.environment, "New Game"), bool)
+        nodes = trim(read_tree(played.environment), SCREEN).nodes
+        window = nodes[0]
+        assert (window.role, window.name) == ("window", "GNOME 2048")
+        (button,) = (node for node in nodes if node.name == "New Game")
+        assert button.role == "button"
+        x, y, width, height = button.box
+        assert window.box[0] <= x < x + width <= window.box[0] + window.box[2]
+        # A label is drawn on it.
+        assert len(set(map(bytes, played.screen.pixels(x, y, width, height).reshape(-1, 3)))) > 5
+        # A program that stands still is given up.
+        assert played.program is not None
+        os.kill(played.program.pid, signal.SIGSTOP)
         with pytest.raises(NoTree, match="doesn't answer"):
             read_tree(played.environment)
-    finally:
-        os.kill(played.program.pid, signal.SIGCONT)
 
 
 def test_without_a_bus_there_is_no_tree() -> None:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pluriverse_server.authoring.learn import learn
 from pluriverse_server.sources.screen.line import CLEAR, Line, Spelling
-from support.glyphs import Pixels, Style, draw
+from support.glyphs import Style, draw
 
 LEARNT = ("0", "12", "345", "6789", "100", "2468", "13579", "90")
 
@@ -34,7 +34,7 @@ def line_of(style: Style) -> Line:
 
 
 @pytest.mark.parametrize("style", STYLES.values(), ids=STYLES)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=20)
 @given(number=st.integers(0, 999_999), seed=st.integers(0, 1000))
 def test_every_number_is_read_with_confidence(style: Style, number: int, seed: int) -> None:
     spelling = line_of(style).read(draw(str(number), style, 5000 + seed))
@@ -42,12 +42,7 @@ def test_every_number_is_read_with_confidence(style: Style, number: int, seed: i
     assert spelling.confidence >= CLEAR
 
 
-@pytest.mark.parametrize("style", STYLES.values(), ids=STYLES)
-def test_a_region_without_ink_says_nothing_for_sure(style: Style) -> None:
-    assert line_of(style).read(draw("", style, 9000)) == Spelling("", 1.0)
-
-
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60)
 @given(
     style=st.sampled_from([*STYLES.values(), SLANTED]),
     number=st.integers(0, 999_999),
@@ -65,7 +60,7 @@ def test_noise_over_digits_never_makes_another_number_with_confidence(
     assert spelling.text in ("", str(number)) or spelling.confidence < CLEAR
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60)
 @given(
     one=st.integers(100_000, 999_999),
     other=st.integers(100_000, 999_999),
@@ -79,22 +74,6 @@ def test_digits_drawn_half_over_others_are_one_of_both_or_unsure(one: int, other
     pairs = list(zip(str(one), str(other), strict=True))
     read = len(spelling.text) == len(pairs) and all(got in pair for got, pair in zip(spelling.text, pairs, strict=True))
     assert read or spelling.confidence < CLEAR
-
-
-@pytest.mark.parametrize("row", range(9, 20))
-def test_digits_that_are_not_yet_drawn_to_the_end_are_unsure_or_right(row: int) -> None:
-    for digit in "2345680":
-        pixels = draw(digit * 3, FIXED)
-        top, bottom = _rows_of(pixels)
-        if not top < row < bottom - 3:
-            continue
-        pixels[row:] = 0
-        assert line_of(FIXED).read(pixels).confidence < CLEAR
-
-
-def test_two_numbers_over_one_another_are_unsure() -> None:
-    both = np.maximum(draw("385", FIXED), draw("174", FIXED))
-    assert line_of(FIXED).read(both).confidence < CLEAR
 
 
 def test_a_speck_of_ink_is_forgiven_and_a_blot_is_not() -> None:
@@ -123,8 +102,3 @@ def test_other_regions_are_read_wherever_the_line_stands_in_them() -> None:
     high[25:53], wide[:, 150:270] = draw("8421", FIXED), draw("8421", FIXED)
     assert line_of(FIXED).read(high).text == "8421"
     assert line_of(FIXED).read(wide).text == "8421"
-
-
-def _rows_of(pixels: Pixels) -> tuple[int, int]:
-    rows = np.flatnonzero(pixels[..., 0].any(axis=1))
-    return int(rows[0]), int(rows[-1]) + 1

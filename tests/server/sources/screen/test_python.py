@@ -50,13 +50,20 @@ def test_what_it_returns_else_is_refused_with_an_example(tmp_path: Path, said: s
 
 
 def test_an_exception_has_its_file_and_line(tmp_path: Path) -> None:
-    code = "def scale(x):\n    return 1 / x\n\ndef read(picture, previous):\n    return scale(0), 1"
-    with pytest.raises(SourceError, match=r"reader\.py, line 2: ZeroDivisionError: division by zero"):
-        reader(tmp_path, code).read(np.zeros((1, 1, 4), np.uint8))
-    with pytest.raises(SourceError, match=r"reader\.py, line 3: SystemExit: 1"):
-        reader(tmp_path, "import sys\ndef read(picture, previous):\n    sys.exit(1)").read(
-            np.zeros((1, 1, 4), np.uint8)
-        )
+    for code, said in (
+        (
+            "def scale(x):\n    return 1 / x\n\ndef read(picture, previous):\n    return scale(0), 1",
+            "2: ZeroDivisionError",
+        ),
+        ("import sys\ndef read(picture, previous):\n    sys.exit(1)", "3: SystemExit: 1"),
+    ):
+        with pytest.raises(SourceError, match=rf"reader\.py, line {said}"):
+            reader(tmp_path, code).read(np.zeros((1, 1, 4), np.uint8))
+    with pytest.raises(SourceError, match=r"score: .*none\.py can't be read: No such file.*expected def read"):
+        PythonReader(tmp_path / "none.py", "score")
+    # A file is looked at without running it.
+    (tmp_path / "raises.py").write_text("raise ValueError\ndef read(*both): ...\n")
+    compiled(tmp_path / "raises.py", "score")
 
 
 @pytest.mark.parametrize(
@@ -73,16 +80,6 @@ def test_an_exception_has_its_file_and_line(tmp_path: Path) -> None:
 def test_a_file_that_cannot_be_used_is_refused_with_its_line(tmp_path: Path, code: str, expected: str) -> None:
     with pytest.raises(SourceError, match=rf"^score: .*reader\.py.*{expected}"):
         reader(tmp_path, code)
-
-
-def test_a_missing_file_says_what_belongs_there(tmp_path: Path) -> None:
-    with pytest.raises(SourceError, match=r"score: .*reader\.py can't be read: No such file.*expected def read"):
-        PythonReader(tmp_path / "reader.py", "score")
-
-
-def test_a_file_is_looked_at_without_running_it(tmp_path: Path) -> None:
-    (tmp_path / "reader.py").write_text("raise ValueError\ndef read(*both): ...\n")
-    compiled(tmp_path / "reader.py", "score")
 
 
 def test_the_reader_of_the_docs_reads_its_lamps(tmp_path: Path) -> None:

@@ -1,0 +1,70 @@
+"""Film ``pluriverse demo``, four games in the viewer, for the README (``make film``): writes docs/demo.webp."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import sys
+import tempfile
+import threading
+from pathlib import Path
+from typing import Final
+
+from PIL import Image
+from pluriverse import demo
+from support.chromium import Chromium
+
+FILM: Final = Path(__file__).with_name("demo.webp")
+SIZE: Final = (960, 640)
+SECONDS: Final = 6
+FPS: Final = 8
+QUALITY: Final = 50
+
+# Until the viewers show their games, which begin with titles and waits.
+BEGIN_S: Final = 12.0
+
+
+async def shots(address: str, folder: Path) -> list[Image.Image]:
+    """Return what a browser shows of the page."""
+    browser = await Chromium.start(folder, width=SIZE[0], height=SIZE[1], dark=True)
+    try:
+        await browser.open(address)
+        await asyncio.sleep(BEGIN_S)
+        pictures: list[Image.Image] = []
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        for number in range(SECONDS * FPS):
+            await asyncio.sleep(max(0.0, began + number / FPS - loop.time()))
+            shot = folder / f"{number}.png"
+            await browser.screenshot(shot)
+            pictures.append(Image.open(shot).convert("RGB"))
+        return pictures
+    finally:
+        await browser.close()
+
+
+def main() -> int:
+    """Play, film and write."""
+    said: list[str] = []
+    ready = threading.Event()
+
+    def report(line: str) -> None:
+        said.append(line)
+        ready.set()
+
+    seconds = BEGIN_S + 3 * SECONDS
+    player = threading.Thread(
+        target=demo.play, args=("local:1",), kwargs={"port": 0, "seconds": seconds, "report": report}
+    )
+    player.start()
+    ready.wait()
+    (address,) = re.findall(r"http://\S+", said[0])
+    with tempfile.TemporaryDirectory() as folder:
+        first, *others = asyncio.run(shots(address, Path(folder)))
+    player.join()
+    first.save(FILM, save_all=True, append_images=others, duration=1000 // FPS, loop=0, quality=QUALITY, method=6)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
