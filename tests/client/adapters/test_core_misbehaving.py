@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable
 from typing import Any, Literal
 
-import pluriverse
 import pytest
 from pluriverse.adapters.making import make_core
 from pluriverse.errors import RemoteError, RemoteFailed
@@ -104,22 +103,3 @@ def test_episode_that_breaks_the_protocol_in_the_middle_is_truncated_and_the_nex
         core.receive(1)
         assert core.result(0).first
         core.env.require_wellbehaved(0)
-
-
-def test_remote_that_misbehaves_is_one_of_its_vector() -> None:
-    """Universe's vector goes on with the others; each step says what is wrong with this one."""
-    with misbehaving(reward("NaN")) as bad, misbehaving() as good:
-        env = pluriverse.make(None, f"{bad},{good.removeprefix('vnc://')}")
-        env.reset()
-        errors: list[str] = []
-        deadline = time.monotonic() + AT_ONCE_S
-        seen = False
-        while not (errors and seen) and time.monotonic() < deadline:
-            observation_n, _, _, info = env.step([[], []])
-            errors += [info["n"][0]["error"]] if "error" in info["n"][0] else []
-            seen = seen or observation_n[1] is not None
-            assert "error" not in info["n"][1]
-            env.wait(0.05)
-        env.close()
-    assert "NaN is no number" in errors[0]
-    assert seen

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Generator
 from typing import Any
 
-import numpy as np
 import pytest
-from dm_env import StepType, specs
+from dm_env import StepType
 from pluriverse.adapters.dm_env import DmEnvironment, load
-from pluriverse.errors import ActionError, ConfigurationError
+from pluriverse.errors import ConfigurationError
 from pluriverse.testing.dm_env import check
 
 pytestmark = pytest.mark.display
@@ -42,38 +41,10 @@ def test_outcome_ends_with_discount_zero_and_the_next_step_begins_anew(cart: DmE
     assert cart.step(0).step_type is StepType.MID
 
 
-def test_time_limit_ends_with_discount_one() -> None:
-    with load(PONG, "local:1", max_episode_steps=3) as env:
-        env.reset()
-        last = play_out(env)
-        assert last.discount == 1.0
-        assert env.step(0).first()
-
-
 def test_action_of_a_step_that_begins_an_episode_is_ignored(cart: DmEnvironment) -> None:
     cart.reset()
     play_out(cart)
     assert cart.step("no action at all").first()
-
-
-def test_specs_say_what_comes(cart: DmEnvironment) -> None:
-    action = cart.action_spec()
-    assert isinstance(action, specs.DiscreteArray)
-    assert (action.num_values, action.name) == (2, "action")
-    vision = cart.observation_spec()
-    assert isinstance(vision, specs.BoundedArray)
-    assert (vision.dtype, vision.name) == (np.uint8, "vision")
-    assert cart.reset().observation.shape == vision.shape
-    assert cart.reward_spec().name == "reward"
-    assert (cart.discount_spec().minimum, cart.discount_spec().maximum) == (0, 1)
-
-
-def test_texts_stand_beside_the_picture_where_there_are_any() -> None:
-    with load(GRID, "local:1", size=(32, 32), grey=True) as env:
-        observation = env.reset().observation
-        assert observation["vision"].shape == (32, 32, 1)
-        assert "door" in observation["text"]
-        env.observation_spec()["text"].validate(observation["text"])
 
 
 def test_arrays_of_actions_are_named_after_their_numbers_as_in_dm_control() -> None:
@@ -87,12 +58,6 @@ def test_arrays_of_actions_are_named_after_their_numbers_as_in_dm_control() -> N
         assert [spec[part].shape for part in spec] == [(2,), (3,), (1,)]
         env.reset()
         env.step({name: spec[name].generate_value() for name in spec})
-
-
-def test_wrong_action_says_what_was_expected(cart: DmEnvironment) -> None:
-    cart.reset()
-    with pytest.raises(ActionError, match="0 to 1"):
-        cart.step(7)
 
 
 def test_several_remotes_are_refused() -> None:

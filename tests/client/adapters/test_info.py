@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 from gymnasium.vector import VectorEnv
-from pluriverse.adapters.info import Ended, Measured, check_measured, ended, info_of, numbers
+from pluriverse.adapters.info import Ended, check_measured, ended, info_of, numbers
 from pluriverse.adapters.player import StepResult
 from pluriverse.env.outcome import Outcome
 from pluriverse.errors import ConfigurationError
@@ -114,11 +114,6 @@ def test_end_of_an_episode_has_a_number_with_a_name(result: StepResult, why: End
     assert ended(result) is why
     assert info_of(result, True)["ended"] == info_of(result, "full")["ended"] == why
     assert info_of(result, "full")["TimeLimit.truncated"] is (why not in {Ended.NO, Ended.OUTCOME})
-
-
-@pytest.mark.parametrize("measured", [True, False, "full"])
-def test_infos_say_as_much_as_is_asked_for(measured: Measured) -> None:
-    assert check_measured(measured) == measured
 
 
 @pytest.mark.parametrize("measured", [None, 1, "ful", ["full"]])

@@ -6,10 +6,8 @@ from typing import Any
 
 import numpy as np
 from pluriverse.adapters.alf.data_structures import (
-    TimeStep,
     restart,
     termination,
-    time_step_spec,
     transition,
     truncation,
 )
@@ -22,20 +20,6 @@ OBSERVATION = TensorSpec((5,), "float32")
 
 def an_action() -> Any:
     return tree.map_structure(BoundedTensorSpec.numpy_sample, ACTION)
-
-
-def test_there_are_eight_fields() -> None:
-    assert TimeStep._fields == (
-        "step_type",
-        "reward",
-        "discount",
-        "observation",
-        "prev_action",
-        "env_id",
-        "untransformed",
-        "env_info",
-    )
-    assert TimeStep().untransformed == ()
 
 
 def test_the_four_kinds_of_steps() -> None:
@@ -69,9 +53,3 @@ def test_arrays_become_tensors(library: str) -> None:
     step = restart(OBSERVATION.numpy_zeros(), ACTION).to_tensors()
     assert {type(leaf).__module__ for leaf in tree.flatten(step)} == {library}
     assert step.prev_action["aim"].tolist() == [0, 0]
-
-
-def test_specs_stand_where_the_values_do() -> None:
-    spec = time_step_spec(OBSERVATION, ACTION, TensorSpec(()))
-    step = restart(OBSERVATION.numpy_zeros(), ACTION)
-    assert all(part.contains(value) for part, value in zip(tree.flatten(spec), tree.flatten(step), strict=True))

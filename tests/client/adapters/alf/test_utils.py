@@ -12,7 +12,6 @@ from pluriverse.adapters.alf.alf_gym_wrapper import AlfGymWrapper
 from pluriverse.adapters.alf.alf_wrappers import AlfEnvironmentBaseWrapper
 from pluriverse.adapters.alf.parallel_environment import ParallelAlfEnvironment
 from pluriverse.adapters.alf.suite_pluriverse import PluriverseAlfEnvironment
-from pluriverse.adapters.alf.thread_environment import ThreadEnvironment
 from pluriverse.adapters.alf.utils import create_environment
 from pluriverse.errors import ConfigurationError
 from pluriverse.testing.alf import check_environment
@@ -49,11 +48,6 @@ def test_batch_is_wrapped_and_plays() -> None:
         assert isinstance(inner, Inner)
         assert isinstance(inner.wrapped_env(), ParallelAlfEnvironment)
         check_environment(env, 60)
-
-
-def test_nonparallel_environment_lives_in_a_thread() -> None:
-    with create_environment("CartPole-v1", of_gymnasium, num_parallel_environments=1, nonparallel=True) as env:
-        assert isinstance(env, ThreadEnvironment)
 
 
 def test_remotes_are_made_as_one_batch() -> None:

@@ -27,7 +27,6 @@ from pluriverse.adapters.computer import (
     Press,
     Scroll,
     Type,
-    View,
     Wait,
     Where,
 )
@@ -145,13 +144,6 @@ def test_a_page_gets_what_the_pointer_does(page: Computer, act: Act, expected: s
     said(page, expected)
 
 
-def test_a_button_is_held_until_it_is_released(page: Computer) -> None:
-    page.begin()
-    for act in (Move((5, 5)), Hold(True), Move((20, 20)), Hold(False)):
-        page.do(act)
-    said(page, "mousedown 11 11 0 |mouseup 41 41 0")
-
-
 def test_what_is_given_up_breaks_off_and_leaves_nothing_pressed(page: Computer) -> None:
     page.begin()
     page.given_up = threading.Event()
@@ -186,15 +178,6 @@ def test_what_was_held_is_released_when_another_episode_begins(page: Computer) -
     page.begin()
     page.do(Click("left", (7, 7)))
     said(page, "mousedown 15 15 0 |mouseup 15 15 0")
-
-
-def test_the_pointer_is_in_the_middle_when_an_episode_begins(page: Computer) -> None:
-    page.begin()
-    page.do(Move((5, 5)))
-    page.begin()
-    page.do(Click("left"))
-    x, y = page.view.to_screen((80, 60))
-    said(page, f"mousedown {x} {y} 0 |mouseup {x} {y} 0")
 
 
 def test_a_region_is_enlarged(page: Computer) -> None:
@@ -309,17 +292,6 @@ def test_the_end_of_an_episode_is_told_and_what_comes_after_it_refused() -> None
         assert not pole.status().done
 
 
-def test_after_what_fails_the_rest_of_a_batch_is_not_executed(page: Computer) -> None:
-    page.begin()
-    answers = page.do_all(
-        [lambda: Click("left", (5, 5)), lambda: Click("left", (500, 5)), lambda: Click("left", (7, 7))]
-    )
-    assert [answer.failed for answer in answers] == [False, True, True]
-    assert "160 by 120" in answers[1].text
-    said(page, "mouseup 11 11")
-    assert "15 15" not in page.status().text
-
-
 def test_a_batch_that_is_too_large_is_refused_as_a_whole(page: Computer) -> None:
     page.begin()
     answers = page.do_all([lambda: Click("left", (5, 5))] * 1000)
@@ -352,7 +324,3 @@ def test_options_are_checked_before_anything_starts() -> None:
         Computer(PONG, "local:1", format="gif")  # pyright: ignore[reportArgumentType] - that is the point
     with pytest.raises(ConfigurationError, match="width"):
         Computer(PONG, "local:1", width=0)
-
-
-def test_pictures_are_made_to_fit(pong: Computer) -> None:
-    assert pong.view == View((0, 0, 160, 210), 160, 210)

@@ -52,16 +52,6 @@ def test_a_box_in_the_picture_has_every_pixel_that_shows_it(
         assert py <= shown[1] < py + high
 
 
-@pytest.mark.parametrize("scale", [0.25, 0.5, 1, 1.5, 2])
-def test_corners_are_within_a_pixel_of_the_corners(scale: float) -> None:
-    view = View((7, 9, 800, 600), int(800 * scale), int(600 * scale))
-    far = view.to_screen((view.width - 1, view.height - 1))
-    reach = max(1, 1 / scale)
-    assert max(7 + 799 - far[0], 9 + 599 - far[1]) < reach
-    near = view.to_screen((0, 0))
-    assert max(near[0] - 7, near[1] - 9) < reach
-
-
 @pytest.mark.parametrize("point", [(-1, 0), (0, -1), (100, 0), (0, 50), (10**9, 10**9)])
 def test_what_is_outside_is_refused_with_the_pictures_size(point: tuple[int, int]) -> None:
     with pytest.raises(ActionError, match="100 by 50 pixels"):

@@ -27,17 +27,6 @@ def test_environment_i_gets_seed_plus_i() -> None:
     assert config(num_envs=2, seed=-1).seeds == config(num_envs=2, seed=2**31 - 1).seeds == [2**31 - 1, 0]
 
 
-def test_number_of_remotes_is_that_of_environments() -> None:
-    assert config(num_envs=4, remotes="local:4", batch_size=2).batch_size == 2
-    with pytest.raises(ConfigurationError, match="num_envs is 2, and remotes are 4"):
-        config(num_envs=2, remotes="local:4")
-
-
-def test_atari_game_is_gym_cores_without_skipped_frames_and_sticky_actions() -> None:
-    assert config(task="space_invaders").env_id == "gym-core.SpaceInvadersNoFrameskip-v3"
-    assert config(task="gym-core.CartPole-v0").env_id == "gym-core.CartPole-v0"
-
-
 def test_remote_is_asked_for_what_it_alone_can_do() -> None:
     assert config().env_options == {"max_pool": True, "repeat_action_probability": 0.0}
     options = {"mode": 3, "difficulty": 1, "full_action_space": True, "repeat_action_probability": 0.25}

@@ -9,7 +9,6 @@ import gymnasium
 import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode, VectorEnv
-from gymnasium.wrappers.vector import RecordEpisodeStatistics
 from pluriverse.adapters import envpool
 from pluriverse.adapters.info import Ended
 from pluriverse.errors import Misuse
@@ -56,16 +55,3 @@ def test_reset_takes_no_options_and_ignores_a_seed_with_a_warning(lake: Any) -> 
         lake.reset(options={"other": 1})
     with pytest.warns(UserWarning, match="ignored"):
         lake.reset(seed=3)
-
-
-def test_gymnasiums_wrappers_take_it() -> None:
-    env = envpool.make_gym("gym-core.CartPole-v0", remotes="local:1", max_episode_steps=3)
-    wrapped = RecordEpisodeStatistics(env)  # pyright: ignore[reportArgumentType] - what is hidden from the checker
-    wrapped.reset()
-    lengths: list[int] = []
-    for _ in range(8):
-        info = wrapped.step(np.array([0]))[4]
-        if "episode" in info:
-            lengths.append(int(info["episode"]["l"][0]))
-    wrapped.close()
-    assert lengths == [3, 3]

@@ -87,18 +87,6 @@ def test_wrong_shapes_types_and_names_are_wrong_actions(lake: Any, action: Any) 
         lake.send(action)
 
 
-def test_keys_are_a_row_each(remote: MachineRemote) -> None:
-    env = one(remote, actions="keys")
-    try:
-        env.reset()
-        count = env.action_space.shape[0]
-        assert env.step(np.zeros((1, count), int))[-1]["elapsed_step"].tolist() == [1]
-        with pytest.raises(ActionError, match="a row for each"):
-            env.send(np.zeros(count, int))
-    finally:
-        env.close()
-
-
 def test_pointer_is_a_dict_of_parts(remote: MachineRemote) -> None:
     env = one(remote, actions="pointer")
     try:

@@ -72,14 +72,6 @@ def test_spec_of_a_vector_in_lockstep_says_that_it_is_deterministic(address: str
         several.close()
 
 
-def test_remotes_that_are_started_pass_the_checks_of_rendering_and_closing() -> None:
-    env = make("gym-core.FrozenLake-v1", "local:1")
-    try:
-        check_env(env)
-    finally:
-        env.close()
-
-
 def test_films_of_gymnasium_show_what_the_agent_saw_at_its_rate(address: str, tmp_path: Path) -> None:
     env = make("gym-core.PongDeterministic-v3", address, render_mode="rgb_array", size=(42, 42), frame_skip=2)
     with films() as written:

@@ -100,10 +100,6 @@ def test_ppo_learns_from_small_grey_pictures(address: str) -> None:
     learns(address, sb3.PPO, n_steps=64, batch_size=32, n_epochs=1)
 
 
-def test_dqn_learns_from_small_grey_pictures(address: str) -> None:
-    learns(address, sb3.DQN, buffer_size=300, learning_starts=64, batch_size=16)
-
-
 def learns(address: str, algorithm: Any, **options: Any) -> None:
     """Learn for a few hundred steps; the policy must be another one then, and episodes must have ended."""
     env = gymnasium.make(CART_POLE, remotes=address, **SMALL)

@@ -112,11 +112,3 @@ def test_vector_that_resets_in_the_next_step_is_refused_by_torchrl(remotes: list
 @pytest.mark.parametrize("several", ["SerialEnv", "ParallelEnv"])
 def test_environments_side_by_side_pass(several: str) -> None:
     check(getattr(torchrl, several)(2, partial(torchrl.GymEnv, NAMED, remotes="local:1", **SMALL)))
-
-
-def test_environments_in_workers_pass() -> None:
-    check(torchrl.GymEnv(NAMED, num_workers=2, remotes="local:1", **SMALL))
-
-
-def test_environments_in_gymnasiums_own_vector_pass() -> None:
-    check(torchrl.GymEnv(NAMED, num_envs=2, remotes="local:1", measured=True, **SMALL))

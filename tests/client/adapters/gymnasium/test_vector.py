@@ -81,14 +81,6 @@ def test_observations_are_in_the_batched_space_with_text_and_pointer(make: Make)
         assert observations in env.observation_space
 
 
-def test_events_are_batched_as_a_tuple_of_lists(make: Make) -> None:
-    env = make(PONG, actions="events")
-    env.reset()
-    assert env.action_space.sample() in env.action_space
-    env.step(([("KeyEvent", "ArrowUp", True)], []))
-    env.step(([], [("PointerEvent", 3, 4, 0)]))
-
-
 @pytest.mark.parametrize("mode", AutoresetMode)
 def test_infos_are_the_same_numbers_at_every_step_and_reset(mode: AutoresetMode, make: Make) -> None:
     env = make(CART, autoreset_mode=mode)
@@ -134,19 +126,6 @@ def test_pictures_of_all_are_rendered(make: Make) -> None:
     pictures = env.render()
     assert pictures is not None
     assert [picture.shape for picture in pictures] == [(210, 160, 3)] * 2
-
-
-def test_episodes_without_a_seed_begin_by_themselves(make: Make) -> None:
-    env = make(CART, autoreset_mode="SameStep", measured="full")
-    env.reset()
-    for _ in range(STEPS):
-        _, _, terminations, _, infos = env.step(np.array([1, 1]))
-        if terminations.any():
-            ended = int(np.flatnonzero(terminations)[0])
-            before = int(infos["final_info"]["env_status.complete.episode_id"][ended])
-            assert int(infos["env_status.episode_id"][ended]) == before + 1
-            return
-    raise AssertionError("no pole fell")
 
 
 def test_wrong_use_says_the_rule(make: Make) -> None:
