@@ -172,12 +172,6 @@ async def test_described_structured_observation_is_in_an_episodes_first_observat
         assert observation == {"vision": None, "text": [], "observation": [1, 2]}
 
 
-async def test_episode_whose_program_owes_its_observation_begins_without_it(tmp_path: Path) -> None:
-    async with bench(tmp_path, env_id="toy.Numbers-v0") as b:
-        await b.reset()
-        assert b.step()[0] == [{"vision": None, "text": []}]
-
-
 async def test_done_comes_with_the_old_reward_and_the_next_episode_begins_by_itself(tmp_path: Path) -> None:
     async with bench(tmp_path) as b:
         await b.reset()
@@ -266,17 +260,6 @@ async def test_remotes_that_would_pass_over_options_are_refused(
             pass
 
 
-async def test_truncate_gives_up_one_index_alone(tmp_path: Path) -> None:
-    async with bench(tmp_path, 2) as b:
-        await b.reset()
-        b.env.truncate(0)
-        observation_n, _, done_n, _ = b.step()
-        assert observation_n[0] is None
-        assert observation_n[1] is not None
-        assert done_n == [False, False]
-        await b.begin(0)
-
-
 async def test_actions_go_over_the_rewarder_where_there_is_no_screen(tmp_path: Path) -> None:
     async with bench(tmp_path) as b:
         program = b.programs[0]
@@ -299,12 +282,6 @@ async def test_bad_action_raises_and_nothing_is_sent(tmp_path: Path) -> None:
         with pytest.raises(ActionError, match="action 1"):
             b.step([], [("KeyEvent", "no such key", True)])
         await b.step_until(lambda step: step[1] == [1.0, 0.0])
-
-
-async def test_environment_of_attached_remotes_is_what_they_play_if_none_is_named(tmp_path: Path) -> None:
-    async with bench(tmp_path, env_id=None) as b:
-        b.env.reset()
-        assert (await b.programs[0].begin()).env == FIRST
 
 
 async def test_frame_rate_is_the_environments_own_or_what_was_asked_for(tmp_path: Path) -> None:
@@ -338,17 +315,6 @@ async def test_remote_that_breaks_is_one_index_and_comes_back(tmp_path: Path) ->
         assert done_n == [False, False]
         assert "error" not in info_n[0]
         await b.begin(0)
-
-
-async def test_remote_that_is_gone_stays_away_and_the_others_go_on(tmp_path: Path) -> None:
-    async with bench(tmp_path, 2) as b:
-        await b.reset()
-        await b.served[0].service.stop("the test has had enough")
-        await b.step_until(lambda step: step[2][0])
-        _, _, _, info_n = b.step()
-        assert info_n[0]["env_status.disconnected"] is True
-        b.report(of_reward(1.0), index=1)
-        await b.step_until(lambda step: step[1] == [0.0, 1.0])
 
 
 async def test_broken_remote_raises_where_it_is_not_to_be_replaced(tmp_path: Path) -> None:
@@ -552,15 +518,6 @@ async def test_closing_leaves_no_thread_and_what_is_closed_says_so(tmp_path: Pat
         for call in (b.env.reset, b.step, lambda: b.env.wait(0.0), lambda: b.env.configure(remotes=1)):
             with pytest.raises(Closed):
                 call()
-
-
-async def test_closing_while_a_remote_is_away_does_not_hang(tmp_path: Path) -> None:
-    async with bench(tmp_path) as b:
-        await b.reset()
-        await b.served[0].service.stop("the test has had enough")
-        await b.step_until(lambda step: step[2][0])
-        async with asyncio.timeout(DEADLINE_S):
-            await asyncio.to_thread(b.env.close)
 
 
 def test_environment_that_is_not_configured_says_so() -> None:

@@ -23,12 +23,10 @@ from pluriverse.diagnostics import PREFIX
 from pluriverse.env import connections
 from pluriverse.env.vector import VectorEnv
 from pluriverse.rewarder import connection
-from pluriverse.rfb import Region
 from pluriverse.vnc import VncOptions
 from support.leftovers import Leftovers
 from support.relay import relaying_beside
 from support.remotes import on_machine
-from support.slow_line import slow_line
 
 pytestmark = pytest.mark.display
 
@@ -202,14 +200,6 @@ def test_picture_is_never_that_of_the_episode_before(nothing_left: None) -> None
             assert info["n"][0]["env_status.episode_id"] != before["n"][0]["env_status.episode_id"]
 
 
-def test_regions_keep_the_metadata_block(nothing_left: None) -> None:
-    env = VectorEnv(PONG)
-    env.configure(remotes="local:1", vnc=VncOptions(regions=[Region(0, 0, 160, 210)]))
-    with env:
-        env.reset()
-        Player(env).until(lambda o, r, d, i: f"{PREFIX}lag.observation" in i[0] and o[0] is not None)
-
-
 def test_small_grey_pictures_are_played_with_lags(nothing_left: None) -> None:
     env = VectorEnv(PONG)
     env.configure(remotes="local:1", vnc=VncOptions(scale=4, grey=True))
@@ -320,29 +310,3 @@ def test_worker_builds_its_own_environment(method: str, player: Player) -> None:
     resource_tracker = getattr(multiprocessing, "resource_tracker", None)
     if resource_tracker is not None:
         resource_tracker._resource_tracker._stop()  # what spawn leaves running is Python's own
-
-
-def test_remote_that_is_half_a_second_away_is_late_itself_and_delays_no_other(nothing_left: None) -> None:
-    delay_s = 0.25  # each way
-    with (
-        on_machine() as near,
-        on_machine() as far,
-        slow_line(far.vnc_port, delay_s) as vnc_port,
-        slow_line(far.port, delay_s) as port,
-    ):
-        places = f"127.0.0.1:{near.vnc_port}+{near.port},127.0.0.1:{vnc_port}+{port}"
-        with pluriverse.make(PONG, f"vnc://{places}?password={near.password}") as env:
-            env.reset()
-            player = Player(env)
-            player.until_all_play()
-            lag = PREFIX + "lag.observation"
-            # What is known of the far one's clock is known to half a second, and so are its lags: (min, max).
-            ages: list[dict[int, tuple[float, float]]] = []
-
-            def both_told(*step: Any) -> bool:
-                ages.append({index: info[lag] for index, info in enumerate(step[3]) if info.get(lag)})
-                return all(any(index in age for age in ages) for index in (0, 1))
-
-            player.until(both_told)
-            assert max(age[1][1] for age in ages if 1 in age) > delay_s
-            assert min(age[0][1] for age in ages if 0 in age) < delay_s

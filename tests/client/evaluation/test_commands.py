@@ -101,12 +101,9 @@ def test_agent_that_hangs_is_not_waited_for_after_a_second_ctrl_c(suite: Path, t
     [
         (["nothing"], "there is no suite 'nothing'"),
         (["realtime", "--agent", "clever"], "there is no such agent"),
-        (["realtime", "--modes", "fast"], "--modes: 'fast'"),
         (["realtime", "--remotes", "everywhere"], "remotes"),
         (["realtime", "--task", "nosuch"], "no task of realtime matches nosuch"),
-        (["realtime", "--agent", "openai:m"], "--endpoint"),
         (["report", "/nowhere"], "no results"),
-        (["compare", "/nowhere", "/here"], "no results"),
     ],
 )
 def test_what_cannot_be_done_is_told_in_a_line(arguments: list[str], said: str) -> None:

@@ -50,10 +50,6 @@ def test_suite_has_the_tasks_whose_scripts_are_beside_it(tmp_path: Path, monkeyp
         scripted(read(tmp_path, HEAD + TASK))
 
 
-def test_shipped_suite_is_found_by_its_name() -> None:
-    assert read_suite("realtime").name == "realtime"
-
-
 @pytest.mark.parametrize(
     ("text", "said"),
     [

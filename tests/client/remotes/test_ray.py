@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import time
 from collections.abc import Generator
 from typing import Any
@@ -12,7 +10,7 @@ from typing import Any
 import pluriverse
 import pytest
 from pluriverse.errors import ConfigurationError, RemoteUnavailable
-from pluriverse.remotes import open_pool, parse
+from pluriverse.remotes import parse
 from pluriverse.remotes.health import why_not_ready
 from pluriverse.remotes.manager import StartedRemotes, no_progress
 from pluriverse.remotes.ray import RayRemote, connect
@@ -130,36 +128,6 @@ def test_an_actors_remotes_end_with_it(cluster: Cluster) -> None:
     assert within(GONE_S, lambda: not runs(address))
 
 
-DRIVER = f"""
-import sys
-from pluriverse.remotes import parse
-from pluriverse.remotes.manager import no_progress
-remotes = parse({LOCAL.format(2)!r}, {PONG!r})
-print(*(address.rewarder_port for address in remotes.start(no_progress)), flush=True)
-sys.stdin.read()
-"""
-
-
-def test_remotes_end_with_a_process_that_is_killed(cluster: Cluster) -> None:
-    driver = subprocess.Popen(
-        [sys.executable, "-c", DRIVER],
-        env={**os.environ, "RAY_ADDRESS": cluster.address},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert driver.stdout is not None
-    ports = driver.stdout.readline().split()
-    try:
-        addresses = [pluriverse.remotes.Address("", rewarder_port=int(port)) for port in ports]
-        assert len(addresses) == 2
-        assert all(map(runs, addresses))
-    finally:
-        driver.kill()
-        driver.communicate()
-    assert within(GONE_S, lambda: not any(map(runs, addresses)))
-
-
 @pytest.mark.container
 def test_containers_of_a_node_are_reached_at_its_address(cluster: Cluster) -> None:
     remotes = parse("ray:1?how=docker&memory=512Mi", PONG)
@@ -169,14 +137,6 @@ def test_containers_of_a_node_are_reached_at_its_address(cluster: Cluster) -> No
         assert address.host == ray.util.get_node_ip_address()
     finally:
         remotes.close()
-
-
-def test_spares_are_taken_from_the_cluster(cluster: Cluster) -> None:
-    with open_pool("ray?how=local&cpu=0.1&warm=1", PONG) as pool:
-        pool.wait_until_warm(REPLACED_S)
-        (address,) = pool.claim(1).start(no_progress)
-        assert why_not_ready(address) is None
-    assert within(GONE_S, lambda: not runs(address))
 
 
 def test_where_no_cluster_answers_it_is_told_at_once_what_starts_one(

@@ -65,14 +65,6 @@ async def test_reset_is_granted_and_rewards_come_out_with_their_episode(served: 
         )
 
 
-async def test_clocks_are_compared(served: Served) -> None:
-    await served.running()
-    async with opened(served.port) as connection:
-        await eventually(lambda: connection.skew(1e10) is not None)
-        assert len(connection.round_trips_s) >= 1
-        await eventually(lambda: len(connection.round_trips_s) >= module.FIRST_PINGS)
-
-
 async def test_wrong_password_is_told_by_the_remotes_own_words(served: Served) -> None:
     with pytest.raises(RemoteUnavailable, match="password is missing or wrong"):
         async with opened(served.port, "wrong"):
@@ -172,16 +164,6 @@ async def test_acknowledgements_ride_on_pings_to_servers_that_keep_seats_only() 
     assert "last_number" not in heard[0]
 
 
-async def test_server_hears_which_message_was_last(served: Served) -> None:
-    await served.running()
-    async with opened(served.port, token="mine"):
-        agent = served.service.hub.agent
-        assert agent is not None
-        seat = agent.seat
-        assert seat is not None
-        await eventually(lambda: not seat._sent)  # pyright: ignore[reportPrivateUsage]
-
-
 # ── remotes that break the rules ─────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -229,17 +211,6 @@ async def test_remote_that_breaks_the_protocol_is_given_up(said: str | bytes, ex
     async with misbehaving(speak) as port, opened(port) as connection:
         await eventually(lambda: connection.error)
         assert expected in str(connection.error)
-
-
-async def test_methods_of_later_versions_are_passed_over() -> None:
-    async def speak(socket: ServerConnection) -> None:
-        await socket.send(json.dumps({**DESCRIBE, "method": "v0.env.weather"}))
-        await socket.send(json.dumps(DESCRIBE))
-        await socket.wait_closed()
-
-    async with misbehaving(speak) as port, opened(port) as connection:
-        assert connection.described is not None
-        assert connection.error is None
 
 
 async def test_remote_that_never_says_what_it_is_is_unavailable() -> None:
@@ -335,12 +306,3 @@ async def test_remotes_clock_that_is_set_is_noticed_with_its_next_message(
         set_by = step_s
         go_on.set()
         await eventually(lambda: abs(skew(connection) + step_s) < 1.0)
-
-
-async def test_closing_leaves_no_task(served: Served) -> None:
-    await served.running()
-    before = asyncio.all_tasks()
-    async with opened(served.port) as connection:
-        await eventually(lambda: connection.round_trips_s)
-    await connection.close()
-    await eventually(lambda: not {task for task in asyncio.all_tasks() - before if "rewarder" in task.get_name()})

@@ -84,12 +84,6 @@ def test_rewards_that_add_up_to_infinity_are_refused_however_they_are_taken() ->
     assert buffer.pop().reward == 0.0
 
 
-def test_info_cannot_set_the_clients_own_keys() -> None:
-    remote, buffer = running()
-    remote.say(Reward(1.0, False, {"env_status.reset.episode_id": "7", "error": "it broke", "lives": 3}))
-    assert buffer.pop().info == {"lives": 3, "env_status.reset.episode_id": "1"}
-
-
 def test_last_reward_of_an_episode_comes_alone() -> None:
     remote, buffer = running()
     remote.say(Reward(1.0, False))
@@ -149,16 +143,6 @@ def test_last_that_an_episode_told_comes_with_its_end() -> None:
     assert (ended.texts, ended.observation) == (["the beginning"], None)
     following = buffer.pop()
     assert (following.completed_texts, following.completed_observation) == ([], None)
-
-
-def test_peek_takes_nothing() -> None:
-    remote, buffer = running()
-    remote.say(Reward(1.0, True))
-    remote.begin()
-    agent, there = buffer.peek()
-    assert (agent.episode_id, agent.state) == (1, "running")
-    assert (there.episode_id, there.state) == (2, "resetting")
-    assert buffer.pop().reward == 1.0
 
 
 def test_memory_is_bounded_when_nobody_steps() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator
 from pathlib import Path
 
 import numpy as np
@@ -15,15 +15,11 @@ from pluriverse_protocol.rfb.numbers import Encoding
 from pluriverse_protocol.rfb.preferences import preferred_encodings
 from pluriverse_server.access.keyring import Keyring
 from pluriverse_server.display import Screen, make_screen
-from pluriverse_server.process import ChildProcess
 from support.rfb_streams import HEIGHT, WIDTH, Viewer, easel, photo, screen_options, sprites, writing
-from support.tigervnc import wait_for_greeting
 
 pytestmark = pytest.mark.display
 
 PASSWORD = "open up"
-
-StartServer = Callable[..., Awaitable[int]]
 
 
 @pytest.fixture
@@ -33,23 +29,6 @@ async def locked_screen(tmp_path: Path) -> AsyncGenerator[Screen]:
     await shown.start()
     yield shown
     await shown.stop()
-
-
-@pytest.fixture
-async def start_server(screen: Screen, tmp_path: Path) -> AsyncGenerator[StartServer]:
-    """Starts another VNC server for the screen, with its own security, and says at which port."""
-    servers: list[ChildProcess] = []
-
-    async def start(*arguments: str) -> int:
-        port = screen_options(tmp_path).vnc_port
-        command = ["X0tigervnc", f"-display={screen.display}", f"-rfbport={port}", "-localhost=1", *arguments]
-        servers.append(await ChildProcess.start("VNC server", command, env=screen.environment, network=True))
-        await wait_for_greeting(port)
-        return port
-
-    yield start
-    for server in servers:
-        await server.stop()
 
 
 @pytest.mark.parametrize("encoding", ["raw", "hextile", "zrle", "tight"])
@@ -104,15 +83,6 @@ async def test_continuous_updates_come_without_being_asked_for(screen: Screen, d
         viewer.send(messages.enable_continuous_updates(False, 0, 0, 0, 0))
         while EndOfContinuousUpdates() not in viewer.events:
             viewer.receive()
-
-
-@pytest.mark.parametrize("greeting", [None, b"RFB 003.007\n", b"RFB 003.003\n"])
-async def test_every_version_lets_in_without_a_password(screen: Screen, greeting: bytes | None) -> None:
-    with Viewer(screen.options.vnc_port, greeting=greeting) as viewer:
-        assert (viewer.desktop.width, viewer.desktop.height) == (WIDTH, HEIGHT)
-        assert "recorded" in viewer.desktop.name
-        assert viewer.handshake.version == ((3, int(greeting[8:11])) if greeting else (3, 8))
-        viewer.update(incremental=False)
 
 
 @pytest.mark.parametrize("greeting", [None, b"RFB 003.007\n", b"RFB 003.003\n"])

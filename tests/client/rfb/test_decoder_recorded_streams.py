@@ -35,17 +35,3 @@ def test_stream_gives_the_recorded_picture_however_it_is_cut(decoder_class: type
         assert decoder.updates == len(finished)
         assert decoder.pixels == sum(event.pixels for event in finished)
         assert {Fence, EndOfContinuousUpdates, CursorShape} <= {type(event) for event in events}
-
-
-@every_recording
-def test_stream_may_come_in_any_kind_of_buffer_and_is_not_kept(decoder_class: type[Decoder], name: str) -> None:
-    recording = Recording.load(STREAMS / f"{name}.npz")
-    decoder = decoder_class(recording.width, recording.height)
-    buffer = bytearray(1000)
-    for at in range(0, len(recording.stream), 1000):
-        piece = recording.stream[at : at + 1000]
-        buffer[: len(piece)] = piece
-        decoder.feed(memoryview(buffer)[: len(piece)])
-        buffer[:] = bytes(1000)
-    decoder.feed(bytearray())
-    require_same(decoder.framebuffer, recording)

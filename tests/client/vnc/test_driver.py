@@ -140,16 +140,6 @@ def test_frames_are_never_torn_and_stay_as_they_are(connects: Connect) -> None:
         connection.close()
 
 
-def test_arrays_are_read_only(connects: Connect) -> None:
-    with server(paint_once) as port:
-        connection = connects(port)
-        frame = next_frame(connection)
-        with pytest.raises(ValueError, match="read-only"):
-            frame.array[0, 0, 0] = 1
-        connection.close()
-        assert (frame.array == 7).all()
-
-
 def test_the_first_request_is_for_all_and_the_others_for_changes(connects: Connect) -> None:
     seen: list[tuple[bool, tuple[int, int, int, int]]] = []
 
@@ -277,14 +267,6 @@ def test_keys_and_pointer_arrive_and_what_is_held_is_let_go_at_close(connects: C
         (4, key(1, 0xFFE1)), (4, key(1, 0x41)), (4, key(1, 0x42)), (4, key(0, 0x42)), (5, pointer(1, 3, 4)),
         (4, key(0, 0x41)), (4, key(0, 0xFFE1)), (5, pointer(0, 3, 4)),
     ]  # fmt: skip
-
-
-def test_input_is_dropped_once_the_connection_is_closed(connects: Connect) -> None:
-    with server(paint_once) as port:
-        connection = connects(port)
-        connection.close()
-        connection.send_events([KeyEvent(1, True)])
-        assert connection.error is None
 
 
 def test_a_server_that_hangs_up_is_an_error(connects: Connect) -> None:
@@ -434,22 +416,6 @@ def test_waiting_names_all_that_have_a_frame(connects: Connect) -> None:
             connection.close()
 
 
-def test_twenty_four_connections_get_all_their_frames(connects: Connect) -> None:
-    with server(paint_each_request) as port:
-        connections = [connects(port) for _ in range(24)]
-        taken = [0] * len(connections)
-        deadline = time.monotonic() + DEADLINE_S
-        while min(taken) < 10:
-            assert time.monotonic() < deadline, taken
-            for index in wait_for_frames(connections, DEADLINE_S):
-                frame = connections[index].frame()
-                assert frame is not None
-                assert (frame.array == frame.array[0, 0, 0]).all()
-                taken[index] += 1
-        for connection in connections:
-            connection.close()
-
-
 def test_native_driver_needs_no_more_threads_for_more_connections(connects_natively: Connect) -> None:
 
     def own_threads() -> int:
@@ -461,16 +427,6 @@ def test_native_driver_needs_no_more_threads_for_more_connections(connects_nativ
         assert 1 <= own_threads() - before <= 4
         for connection in connections:
             connection.close()
-
-
-def test_closing_one_leaves_the_others(connects: Connect) -> None:
-    with server(paint_each_request) as port:
-        first, second, third = (connects(port) for _ in range(3))
-        first.close()
-        third.close()
-        for _ in range(5):
-            next_frame(second)
-        second.close()
 
 
 @pytest.mark.usefixtures("connects_natively")
@@ -505,15 +461,6 @@ def test_small_grey_frames_are_the_same_from_both(connects_natively: Connect) ->
                     connection.close()
                 assert frames[0].array.shape == (max(1, HEIGHT // scale), max(1, WIDTH // scale), 1 if grey else 3)
                 assert np.array_equal(frames[0].array, frames[1].array), (scale, grey)
-
-
-def test_mixed_connections_can_be_waited_for(connects_natively: Connect) -> None:
-    with server(paint_once) as port, server(read_only) as quiet:
-        native = connects_natively(quiet)
-        python = connect("127.0.0.1", port, options=VncOptions(implementation="python"))
-        assert wait_for_frames([native, python], DEADLINE_S) == [1]
-        native.close()
-        python.close()
 
 
 def test_a_forked_child_is_told_and_can_connect_anew(connects_natively: Connect) -> None:

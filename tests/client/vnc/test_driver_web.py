@@ -201,16 +201,6 @@ def test_pictures_of_every_encoding_are_the_same_however_they_are_cut(
             assert connection.error is None
 
 
-def test_whole_handshake_and_the_first_frames_may_be_one_message(implementation: Implementation) -> None:
-    def script(peer: Peer, web: InWeb) -> None:
-        for colour in range(1, 21):
-            peer.send(one_colour(64, 64, colour))
-        read_on(peer, web)
-
-    with serving(script) as endpoint, connected(endpoint, implementation) as connection:
-        assert (frame_of(connection, 20).array == 20).all()
-
-
 def test_what_the_client_says_arrives_whole_with_pings_answered(implementation: Implementation) -> None:
     heard: list[tuple[int, bytes]] = []
     webs: list[InWeb] = []
@@ -281,16 +271,3 @@ def test_what_nobody_agreed_on_is_a_typed_error(implementation: Implementation, 
         error = wait_for_error(connection)
         assert isinstance(error, RfbProtocolError)
         assert type(error).__name__ == "BadWebSocket"
-
-
-def test_server_that_hangs_up_without_a_close_is_an_error(implementation: Implementation) -> None:
-    def script(peer: Peer, web: InWeb) -> None:
-        peer.wait_for_request()
-        web.flush(message(one_colour(64, 64, 3))[:-10])
-        web.connected.shutdown(socket.SHUT_WR)
-        read_on(peer, web)
-
-    with serving(script) as endpoint, connected(endpoint, implementation) as connection:
-        error = wait_for_error(connection)
-        assert isinstance(error, ConnectionError)
-        assert "the server hung up" in str(error)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import shlex
 import sys
-from collections.abc import Generator
 from pathlib import Path
 
 import psutil
@@ -19,7 +18,6 @@ from pluriverse.evaluation.agents import command as commands
 from pluriverse.evaluation.agents.command import MAX_LINE_BYTES, CommandAgent, read
 from pluriverse.evaluation.modes import parse_modes
 from pluriverse.evaluation.play import Play
-from support.evaluated import task
 
 pytestmark = pytest.mark.display
 
@@ -36,12 +34,6 @@ for number, line in enumerate(sys.stdin):
     if "media_type" in message or "error" in message:
         print(answers.pop(0) if len(answers) > 1 else answers[0], flush=True)
 """
-
-
-@pytest.fixture(scope="module")
-def play() -> Generator[Play]:
-    with Play(task(seconds=1), PAUSED, "local:1") as play:
-        yield play
 
 
 def program(folder: Path, *answers: str) -> str:
