@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -40,11 +39,6 @@ def test_what_is_like_an_integer_is_none(given: Any) -> None:
         validation.integer("steps", given, 1)
 
 
-@pytest.mark.parametrize("given", [2, 2.0, np.float32(2), np.int8(2), Fraction(2)])
-def test_numbers_become_floats(given: Any) -> None:
-    assert type(validation.number("fps", given, above=0)) is float
-
-
 @pytest.mark.parametrize(
     "given", [math.nan, math.inf, -math.inf, np.float64("nan"), 10**400, True, "2", None, 1j, 0, 9]
 )
@@ -71,12 +65,6 @@ def test_mappings_are_copied_and_have_names() -> None:
     assert validation.mapping("options", None) == {}
     with pytest.raises(ConfigurationError, match="expected a mapping"):
         validation.mapping("options", {1: 2})
-
-
-def test_long_values_are_cut() -> None:
-    with pytest.raises(ConfigurationError) as caught:
-        validation.flag("grey", list(range(1000)))
-    assert len(str(caught.value)) < 200
 
 
 @given(ANYTHING)

@@ -6,7 +6,7 @@ import contextlib
 import random
 import signal
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 from typing import Any, Final
@@ -19,7 +19,6 @@ from pluriverse.adapters.computer import Computer, Press
 from pluriverse.adapters.core import Core
 from pluriverse.adapters.gymnasium import PluriverseEnv, PluriverseVectorEnv
 from pluriverse.errors import Misuse, ResetNeeded
-from support.remotes import on_machine
 
 pytestmark = pytest.mark.display
 
@@ -30,12 +29,6 @@ STEPS: Final = 5
 # So that episodes end, and the next ones begin, in the middle.
 LIMIT: Final = 2
 TRIALS: Final = 8
-
-
-@pytest.fixture(scope="module")
-def address() -> Generator[str]:
-    with on_machine() as remote:
-        yield remote.address
 
 
 class CtrlC:
@@ -150,7 +143,7 @@ def test_a_run_that_is_interrupted_anywhere_goes_on_as_if_it_was_not_or_says_to_
             assert said == expected or ("/adapters/core.py" not in where and said[:-1] == without), where
 
 
-@pytest.mark.parametrize("interface", ["gymnasium", "dm_env", "envpool"])
+@pytest.mark.parametrize("interface", ["gymnasium", "envpool"])
 def test_in_real_time_too_the_next_call_goes_on_or_says_to_reset(interface: str, address: str) -> None:
     with contextlib.closing(played_by(interface, address, "realtime")) as played:
         for line in lines_of(played):

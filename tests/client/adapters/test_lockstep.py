@@ -42,9 +42,9 @@ def pong() -> Generator[Core]:
         yield core
 
 
-@pytest.fixture(scope="module")
-def pole() -> Generator[Core]:
-    with make_core(POLE, "local:1", clock="lockstep") as core:
+@pytest.fixture
+def pole(address: str) -> Generator[Core]:
+    with make_core(POLE, address, clock="lockstep") as core:
         yield core
 
 
@@ -122,13 +122,13 @@ def test_reset_in_the_middle_of_a_step_forgets_it(pong: Core) -> None:
         assert (result.elapsed, result.truncated) == (1, False)
 
 
-def test_frame_skip_is_so_many_frames_and_their_rewards() -> None:
-    with make_core(POLE, "local:1", clock="lockstep") as core:
+def test_frame_skip_is_so_many_frames_and_their_rewards(address: str) -> None:
+    with make_core(POLE, address, clock="lockstep") as core:
         begin(core, seed=2)
         for _ in range(4):
             step(core, 1)
         expected = core.picture(0)
-    with make_core(POLE, "local:1", clock="lockstep", frame_skip=4) as core:
+    with make_core(POLE, address, clock="lockstep", frame_skip=4) as core:
         begin(core, seed=2)
         assert step(core, 1).reward == 4
         assert np.array_equal(core.picture(0), expected)
@@ -137,8 +137,8 @@ def test_frame_skip_is_so_many_frames_and_their_rewards() -> None:
         assert core.result(0).reward in (1, 2, 3, 4)
 
 
-def test_limit_of_steps_truncates_and_a_joining_reset_begins_anew() -> None:
-    with make_core(LAKE, "local:1", clock="lockstep", max_episode_steps=2) as core:
+def test_limit_of_steps_truncates_and_a_joining_reset_begins_anew(address: str) -> None:
+    with make_core(LAKE, address, clock="lockstep", max_episode_steps=2) as core:
         begin(core, seed=1)
         assert not step(core, 0).truncated
         last = step(core, 0)
@@ -147,70 +147,67 @@ def test_limit_of_steps_truncates_and_a_joining_reset_begins_anew() -> None:
         assert begin(core, join=True).outcome.episode_id == (last.outcome.episode_id or 0) + 1
 
 
+@pytest.fixture(scope="module")
+def xvnc() -> Generator[str]:
+    """A lossless server that says when a frame is whole."""
+    with on_machine("--display-backend", "xvnc") as remote:
+        yield remote.address
+
+
 @pytest.mark.parametrize(
     "options",
-    [
-        PictureOptions(),
-        PictureOptions(size=(84, 84), grey=True),
-        PictureOptions(crop=(10, 30, 100, 160), size=(42, 33)),
-        PictureOptions(crop=(10, 30, 100, 160), grey=True),
-    ],
+    [PictureOptions(crop=(10, 30, 100, 160), size=(42, 33)), PictureOptions(crop=(10, 30, 100, 160), grey=True)],
 )
-def test_picture_is_the_one_of_real_time(options: PictureOptions) -> None:
-    # A lossless server that says when a frame is whole, and a picture that stands still until a key is pressed.
-    with on_machine("--display-backend", "xvnc") as remote:
-        vnc = VncOptions(encodings=("zrle", "raw"), quality=None)
-        pictures: list[Pixels] = []
-        for clock in ("lockstep", "realtime"):
-            with make_core(LAKE, remote.address, clock=clock, pictures=options, vnc=vnc) as core:
-                begin(core, seed=3)
-                assert core.picture(0).shape == core.pictures.shape
-                pictures.append(np.array(core.picture(0)))
+def test_picture_is_the_one_of_real_time(options: PictureOptions, xvnc: str) -> None:
+    # A picture that stands still until a key is pressed.
+    vnc = VncOptions(encodings=("zrle", "raw"), quality=None)
+    pictures: list[Pixels] = []
+    for clock in ("lockstep", "realtime"):
+        with make_core(LAKE, xvnc, clock=clock, pictures=options, vnc=vnc) as core:
+            begin(core, seed=3)
+            assert core.picture(0).shape == core.pictures.shape
+            pictures.append(np.array(core.picture(0)))
     assert np.array_equal(pictures[0], pictures[1])
 
 
 @pytest.mark.parametrize("slots", [1, 2])
 def test_remote_makes_the_pictures_and_one_that_makes_none_sends_whole_ones(
-    slots: int, monkeypatch: pytest.MonkeyPatch
+    slots: int, address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     options = PictureOptions(crop=(10, 30, 100, 160), size=(42, 33), grey=True)
-    with on_machine() as remote:
-        films: list[list[Pixels]] = []
-        for views in (True, False):
-            if not views:
-                # As an older remote takes what is asked of it.
-                def asks_nothing(view: View) -> dict[str, str]:
-                    return {}
+    films: list[list[Pixels]] = []
+    for views in (True, False):
+        if not views:
+            # As an older remote takes what is asked of it.
+            monkeypatch.setattr(View, "query", lambda _: {})
+        taken: list[tuple[int, ...]] = []
+        arrived = rewarder_lane.Arrived
 
-                monkeypatch.setattr(View, "query", asks_nothing)
-            taken: list[tuple[int, ...]] = []
-            arrived = rewarder_lane.Arrived
+        def note(*given: Any, taken: list[tuple[int, ...]] = taken, arrived: Any = arrived) -> Any:
+            made = arrived(*given)
+            taken.append(made.pixels.shape)
+            return made
 
-            def note(*given: Any, taken: list[tuple[int, ...]] = taken, arrived: Any = arrived) -> Any:
-                made = arrived(*given)
-                taken.append(made.pixels.shape)
-                return made
-
-            monkeypatch.setattr(rewarder_lane, "Arrived", note)
-            with make_core(PONG, remote.address, clock="lockstep", pictures=options, slots=slots) as core:
-                begin(core, slots - 1, seed=3)
-                seen = [np.array(core.picture(slots - 1))]
-                for action in (UP, UP, DOWN, FIRE) * 5:
-                    step(core, action, slots - 1)
-                    seen.append(np.array(core.picture(slots - 1)))
-                with pytest.raises(Misuse, match="no whole screens"):
-                    core.screen(slots - 1)
-            monkeypatch.undo()
-            assert set(taken) == {(42, 33, 1) if views else (210, 160, 3)}
-            films.append(seen)
+        monkeypatch.setattr(rewarder_lane, "Arrived", note)
+        with make_core(PONG, address, clock="lockstep", pictures=options, slots=slots) as core:
+            begin(core, slots - 1, seed=3)
+            seen = [np.array(core.picture(slots - 1))]
+            for action in (UP, UP, DOWN, FIRE) * 5:
+                step(core, action, slots - 1)
+                seen.append(np.array(core.picture(slots - 1)))
+            with pytest.raises(Misuse, match="no whole screens"):
+                core.screen(slots - 1)
+        monkeypatch.undo()
+        assert set(taken) == {(42, 33, 1) if views else (210, 160, 3)}
+        films.append(seen)
     for made_there, made_here in zip(*films, strict=True):
         assert made_there.shape == (42, 33, 1)
         assert np.array_equal(made_there, made_here)
 
 
-def test_whole_screens_come_whole_whatever_the_pictures_are() -> None:
+def test_whole_screens_come_whole_whatever_the_pictures_are(address: str) -> None:
     options = PictureOptions(size=(42, 33), grey=True)
-    with make_core(PONG, "local:1", clock="lockstep", pictures=options, whole_screens=True) as core:
+    with make_core(PONG, address, clock="lockstep", pictures=options, whole_screens=True) as core:
         begin(core, seed=1)
         moment = lockstep_of(core).snapshot(0)
         x, y, width, height = core.pictures.box
@@ -239,16 +236,16 @@ def test_picture_that_is_wanted_as_it_came_is_no_copy_and_cannot_be_changed(pong
         picture[0] = 1
 
 
-def test_text_and_numbers_and_lives_come_with_the_frames() -> None:
-    with make_core("gym-core.MiniGrid-DoorKey-5x5-v0", "local:1", clock="lockstep") as core:
+def test_text_and_numbers_and_lives_come_with_the_frames(address: str) -> None:
+    with make_core("gym-core.MiniGrid-DoorKey-5x5-v0", address, clock="lockstep") as core:
         mission = begin(core, seed=1).text
         assert mission
         assert step(core, 0).text == mission
-    with make_core("gym-core.CartPoleLowD-v0", "local:1", clock="lockstep") as core:
+    with make_core("gym-core.CartPoleLowD-v0", address, clock="lockstep") as core:
         before = begin(core, seed=1).state
         assert len(before) == 4
         assert step(core, 0).state != before
-    with make_core(BREAKOUT, "local:1", clock="lockstep", frame_skip=4) as core:
+    with make_core(BREAKOUT, address, clock="lockstep", frame_skip=4) as core:
         assert begin(core, seed=1).lives == 5
         while core.result(0).lives == 5:
             step(core, FIRE)

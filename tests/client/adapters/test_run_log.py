@@ -46,12 +46,6 @@ def test_a_run_comes_back_with_every_answer(tmp_path: Path) -> None:
     assert one.steps[1][1].end == "terminated"
 
 
-def test_every_part_of_an_answer_counts() -> None:
-    answers = {answer_of(each) for each in (result(0), result(1), result(0, 1.0), result(0, text="a"))}
-    answers.add(answer_of(result(0, over=True)))
-    assert len(answers) == 5
-
-
 def test_a_run_that_broke_off_has_what_was_flushed(tmp_path: Path) -> None:
     path = tmp_path / "run"
     log = RunLog(path, HEADER)

@@ -7,7 +7,7 @@ from collections.abc import Generator
 import numpy as np
 import pytest
 from pluriverse.adapters.pictures import PictureOptions
-from pluriverse.errors import ActionError, Misuse
+from pluriverse.errors import Misuse
 from pluriverse.fleet.batch import Batch, VectorSpec
 from pluriverse.fleet.node_vector import NodeVector
 from support.remotes import kill_remote
@@ -48,13 +48,6 @@ def test_all_rows_that_are_acted_on_answer_with_arrays(begun: tuple[NodeVector, 
     for column in (batch.reward, batch.terminated, batch.truncated, batch.first, batch.lost, batch.elapsed, batch.done):
         assert column.shape == (len(batch),)
     play_until_all_answer(vector, batch)
-
-
-def test_an_invalid_action_is_refused_and_the_rows_can_be_acted_on_again(begun: tuple[NodeVector, VectorSpec]) -> None:
-    vector, _ = begun
-    with pytest.raises(ActionError, match="expected an integer of 0 to 5"):
-        vector.step({0: 2, 1: 6})
-    play_until_all_answer(vector, vector.step({0: 2, 1: 3}))
 
 
 def test_a_row_whose_remote_broke_is_truncated_and_the_other_goes_on(begun: tuple[NodeVector, VectorSpec]) -> None:

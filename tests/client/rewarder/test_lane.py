@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import socket
-import threading
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from typing import Any
@@ -20,6 +18,7 @@ from pluriverse.rewarder.lane import Arrived, LaneConnection
 from pluriverse_protocol import Headers, encode, lane
 from pluriverse_protocol.events import KeyEvent
 from pluriverse_protocol.messages import ErrorReply, FirstFrame, StepReply
+from support.sockets import listening
 from support.waiting import eventually
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.frames import Frame, Opcode
@@ -236,21 +235,6 @@ async def test_pings_are_answered_and_are_no_messages() -> None:
         held.close()
 
 
-@contextlib.contextmanager
-def answering(answer: Callable[[socket.socket], None]) -> Generator[int]:
-    """A port where one connection is answered by hand."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-
-        def serve_one() -> None:
-            with listener.accept()[0] as connection, contextlib.suppress(OSError):
-                answer(connection)
-
-        thread = threading.Thread(target=serve_one)
-        thread.start()
-        yield listener.getsockname()[1]
-        thread.join(60)
-
-
 @pytest.mark.parametrize(
     ("answer", "expected"),
     [
@@ -263,7 +247,7 @@ def answering(answer: Callable[[socket.socket], None]) -> Generator[int]:
 )
 def test_handshake_that_fails_says_why(answer: bytes, expected: str) -> None:
     with (
-        answering(lambda connection: connection.sendall(answer)) as port,
+        listening(lambda connection: connection.sendall(answer)) as port,
         pytest.raises(RemoteUnavailable, match=expected),
     ):
         LaneConnection.open(Credentials(Endpoint("127.0.0.1", port)))

@@ -64,16 +64,6 @@ def test_what_is_known_at_the_first_frame_is_popped_with_it() -> None:
     assert buffer.pop().info == {"lives": 5}
 
 
-def test_rewards_since_the_last_pop_are_added_up() -> None:
-    remote, buffer = running()
-    remote.say(Reward(1.0, False, {"stats.a": 1, "b": 1}))
-    remote.say(Reward(2.5, False, {"stats.a": 2, "b": 2}))
-    popped = buffer.pop()
-    assert (popped.reward, popped.count, popped.done) == (3.5, 2, False)
-    assert popped.info == {"stats.a": 3, "b": 2, "env_status.reset.episode_id": "1"}
-    assert buffer.pop() == Popped(1, "running", current=True, running_since=(502.0, 1002.0))
-
-
 def test_rewards_that_add_up_to_infinity_are_refused_however_they_are_taken() -> None:
     largest = math.nextafter(math.inf, 0)
     remote, buffer = running()
@@ -82,21 +72,6 @@ def test_rewards_that_add_up_to_infinity_are_refused_however_they_are_taken() ->
     with pytest.raises(RewardsOverflow):
         remote.say(Reward(largest, False))
     assert buffer.pop().reward == 0.0
-
-
-def test_last_reward_of_an_episode_comes_alone() -> None:
-    remote, buffer = running()
-    remote.say(Reward(1.0, False))
-    remote.say(Reward(2.0, True, truncated=True, terminated=False))
-    remote.begin()
-    remote.run()
-    remote.say(Reward(10.0, False))
-    ended = buffer.pop()
-    assert (ended.reward, ended.done, ended.truncated, ended.terminated) == (3.0, True, True, False)
-    assert (ended.completed_id, ended.completed_state, ended.episode_id, ended.state) == (1, "running", 2, "running")
-    assert ended.current
-    following = buffer.pop()
-    assert (following.reward, following.done, following.episode_id) == (10.0, False, 2)
 
 
 def test_old_remotes_that_do_not_say_why_end_their_episodes_by_an_outcome() -> None:

@@ -3,32 +3,31 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from gymnasium.vector import AutoresetMode
-from pluriverse.adapters.gymnasium import PluriverseEnv
+from pluriverse.adapters.gymnasium import PluriverseEnv, PluriverseVectorEnv
 from pluriverse.testing import NotConforming
-from pluriverse.testing.gymnasium import check, check_env
+from pluriverse.testing.gymnasium import check, check_env, check_vector
 
 pytestmark = pytest.mark.display
 
 LAKE = "gym-core.FrozenLake-v1"
 
 
-@pytest.mark.parametrize("mode", AutoresetMode)
 @pytest.mark.parametrize(
-    ("env_id", "options"),
+    ("env_id", "options", "mode"),
     [
-        ("gym-core.PongDeterministic-v3", {"size": (84, 84), "grey": True}),
-        ("gym-core.CartPoleLowD-v0", {}),
-        ("gym-core.MiniGrid-Empty-5x5-v0", {"actions": "pointer"}),
-        ("gym-core.CartPole-v0", {"actions": "events"}),
+        ("gym-core.PongDeterministic-v3", {"size": (84, 84), "grey": True}, "NextStep"),
+        ("gym-core.CartPoleLowD-v0", {}, "SameStep"),
+        ("gym-core.CartPole-v0", {"actions": "events"}, "Disabled"),
+        ("gym-core.MiniGrid-Empty-5x5-v0", {"actions": "pointer"}, "NextStep"),
     ],
 )
-def test_families_conform(env_id: str, options: dict[str, Any], mode: AutoresetMode, address: str) -> None:
+def test_families_conform(env_id: str, options: dict[str, Any], mode: str, address: str) -> None:
     check(env_id, address, autoreset_mode=mode, **options)
 
 
-def test_several_remotes_conform_as_a_vector() -> None:
-    check("gym-core.CartPole-v0", "local:2", autoreset_mode="SameStep")
+def test_several_conform_as_a_vector(address: str) -> None:
+    options: dict[str, Any] = {"autoreset_mode": "SameStep", "clock": "lockstep"}
+    check_vector(PluriverseVectorEnv("gym-core.CartPole-v0", num_envs=2, remotes=address, **options))
 
 
 class Wrong(PluriverseEnv):

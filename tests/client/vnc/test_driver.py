@@ -12,18 +12,17 @@ from collections.abc import Callable, Generator
 import numpy as np
 import pytest
 from pluriverse.rfb import Region, RfbProtocolError
-from pluriverse.rfb.decoder import implementation as chosen
 from pluriverse.vnc import Frame, VncConnection, VncOptions, connect, wait_for_frames
 from pluriverse.vnc.options import Implementation
 from pluriverse_protocol.events import KeyEvent, PointerEvent
 from pluriverse_protocol.rfb.numbers import ClientMessage, FenceFlag
 from support.rfb_encoders import rectangle, update
-from support.vnc_servers import Peer, fence, one_colour, server
+from support.sockets import DEADLINE_S
+from support.vnc_servers import Peer, fence, one_colour, server, wait_for_error
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
 
 WIDTH, HEIGHT = 64, 64
-DEADLINE_S = 60.0
 END_OF_CONTINUOUS_UPDATES = b"\x96"
 
 Connect = Callable[..., VncConnection]
@@ -65,15 +64,6 @@ def next_frame(connection: VncConnection) -> Frame:
     frame = connection.frame()
     assert frame is not None
     return frame
-
-
-def wait_for_error(connection: VncConnection) -> Exception:
-    """Why the connection died."""
-    deadline = time.monotonic() + DEADLINE_S
-    while connection.error is None:
-        assert time.monotonic() < deadline, "still alive"
-        time.sleep(0.002)
-    return connection.error
 
 
 def paint_each_request(peer: Peer) -> None:
@@ -478,13 +468,4 @@ def test_a_forked_child_is_told_and_can_connect_anew(connects_natively: Connect)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
         for _ in range(3):
             next_frame(connection)
-        connection.close()
-
-
-def test_the_environment_chooses_the_implementation(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PLURIVERSE_RFB", "python")
-    assert chosen().startswith("python")
-    with server(paint_once) as port:
-        connection = connect("127.0.0.1", port)
-        assert type(connection).__name__ == "PythonPump"
         connection.close()

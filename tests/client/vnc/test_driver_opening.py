@@ -1,9 +1,8 @@
-"""The way in: handmade servers that won't have it, and TigerVNC with TLS."""
+"""The way in: handmade servers that won't have it."""
 
 from __future__ import annotations
 
 import socket
-import threading
 import time
 
 import pytest
@@ -11,9 +10,10 @@ from pluriverse.rfb.errors import BadHandshake
 from pluriverse.vnc import VncOptions, connect, wait_for_frames
 from pluriverse.vnc.options import Implementation
 from support.ports import free_port
+from support.sockets import listening
 from support.vnc_servers import Peer, one_colour, server
 
-pytestmark = [pytest.mark.display, pytest.mark.usefixtures("nothing_left")]
+pytestmark = pytest.mark.usefixtures("nothing_left")
 
 DEADLINE_S = 60.0
 
@@ -32,17 +32,9 @@ def test_a_server_that_says_nothing_costs_no_more_than_the_timeout() -> None:
 
 
 def test_what_is_no_vnc_server_is_told() -> None:
-    def greet(listener: socket.socket) -> None:
-        accepted, _ = listener.accept()
-        with accepted:
-            accepted.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
-
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        greeting = threading.Thread(target=greet, args=(listener,))
-        greeting.start()
-        with pytest.raises(BadHandshake):
-            connect("127.0.0.1", listener.getsockname()[1])
-        greeting.join()
+    no_greeting = b"HTTP/1.1 400 Bad Request\r\n\r\n"
+    with listening(lambda connected: connected.sendall(no_greeting)) as port, pytest.raises(BadHandshake):
+        connect("127.0.0.1", port)
 
 
 def test_what_comes_with_the_end_of_the_handshake_is_not_lost(implementation: Implementation) -> None:

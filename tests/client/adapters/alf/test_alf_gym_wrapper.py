@@ -133,12 +133,6 @@ def test_rendering_needs_the_mode_that_the_environment_was_made_with() -> None:
         env.render("human")
 
 
-@pytest.mark.parametrize("discount", [0, 1.1, -1])
-def test_discount_out_of_range_is_refused(discount: float) -> None:
-    with pytest.raises(ConfigurationError, match="discount is"):
-        AlfGymWrapper(gymnasium.make("CartPole-v1"), discount=discount)
-
-
 def test_gymnasiums_environments_conform() -> None:
     # The pendulum's actions are continuous, and only a limit ends its episodes.
     for env in (gymnasium.make("CartPole-v1"), gymnasium.make("Pendulum-v1", max_episode_steps=20)):

@@ -43,12 +43,6 @@ def test_the_four_kinds_of_steps() -> None:
         assert dtypes == [np.int32, np.float32, np.float32, np.int32]
 
 
-def test_rewards_may_have_several_parts() -> None:
-    spec = TensorSpec((3,), "float32")
-    assert transition(OBSERVATION.numpy_zeros(), an_action(), np.ones(3)).reward.tolist() == [1, 1, 1]
-    assert restart(OBSERVATION.numpy_zeros(), ACTION, spec).reward.tolist() == [0, 0, 0]
-
-
 def test_arrays_become_tensors(library: str) -> None:
     step = restart(OBSERVATION.numpy_zeros(), ACTION).to_tensors()
     assert {type(leaf).__module__ for leaf in tree.flatten(step)} == {library}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Generator
 from typing import Any
 
@@ -17,15 +16,15 @@ from pluriverse_protocol.env_spaces import Spaces
 from support.leftovers import Leftovers
 from support.remotes import kill_remote
 
-pytestmark = [pytest.mark.slow, pytest.mark.display]
+pytestmark = pytest.mark.display
 
 PONG = "gym-core.PongDeterministic-v3"
 LAKE = "gym-core.FrozenLake-v1"
 
 
-@pytest.fixture(scope="module")
-def pong() -> Generator[PluriverseAlfEnvironment]:
-    with load(PONG, "local:2", size=(84, 96), max_episode_steps=12) as env:
+@pytest.fixture
+def pong(address: str) -> Generator[PluriverseAlfEnvironment]:
+    with load(PONG, address, batch_size=2, clock="lockstep", size=(84, 96), max_episode_steps=12) as env:
         yield env
 
 
@@ -42,7 +41,6 @@ def test_reset_and_steps_give_tensors_of_what_is_seen(pong: PluriverseAlfEnviron
     assert step.is_mid().tolist() == [True, True]
     assert step.prev_action.tolist() == [2, 3]
     assert step.env_info["elapsed"].tolist() == [1, 1]
-    assert all("diagnostics.image_remote_time" in info for info in pong.get_info())
     # Pong's colours, channels first: what each remote shows, not the other's.
     pictures = tensors.as_array(step.observation)
     for index in range(2):
@@ -71,8 +69,10 @@ def test_seeds_come_one_for_each(pong: PluriverseAlfEnvironment) -> None:
         pong.seed(-1)
 
 
-def test_outcome_ends_with_discount_0_and_no_reward_is_lost() -> None:
-    with load("gym-core.CliffWalking-v1", "local:1", seed=1, image_channel_first=False, size=(32, 32)) as env:
+def test_outcome_ends_with_discount_0_and_no_reward_is_lost(address: str) -> None:
+    with load(
+        "gym-core.CliffWalking-v1", address, clock="lockstep", seed=1, image_channel_first=False, size=(32, 32)
+    ) as env:
         assert env.observation_spec().shape == (32, 32, 3)
         up, right, down = range(3)
         env.reset()
@@ -87,26 +87,24 @@ def test_outcome_ends_with_discount_0_and_no_reward_is_lost() -> None:
         assert act(env, up).is_first().tolist() == [True]
 
 
-def test_texts_are_in_the_observation_and_one_seed_makes_the_whole_run() -> None:
-    with load("gym-core.MiniGrid-DoorKey-5x5-v0", "local:1", size=(32, 32), seed=3) as env:
+def test_texts_are_in_the_observation_and_one_seed_makes_the_whole_run(address: str) -> None:
+    with load("gym-core.MiniGrid-DoorKey-5x5-v0", address, clock="lockstep", size=(32, 32), seed=3) as env:
         run = [_picture(env.reset()) for _ in range(4)]
         env.seed(3)
-        again = [_picture(env.reset()) for _ in range(4)]
-        # JPEG's pictures are never quite the same; other levels are far apart.
-        same = np.abs(np.subtract(run, again)).mean((1, 2, 3)).max()
-        assert min(np.abs(one - other).mean() for one, other in itertools.combinations(run, 2)) > 2 * same
+        assert run == [_picture(env.reset()) for _ in range(4)]
+        assert len({*run}) == 4
         mission = env.reset().observation["text"][0]
         assert "door" in decode_text(mission)
         assert env.observation_spec()["text"].contains(mission)
 
 
 def _picture(step: Any) -> Any:
-    return tensors.as_array(step.observation["vision"])[0].astype(int)
+    return tensors.as_array(step.observation["vision"])[0].tobytes()
 
 
 def test_remote_that_is_lost_truncates_its_own_episode_only() -> None:
     left = Leftovers()
-    with load(PONG, "local:2", size=(84, 84), grey=True, discount=0.75) as env:
+    with load(PONG, "local:2", clock="lockstep", size=(84, 84), grey=True, discount=0.75) as env:
         env.reset()
         act(env, 0, 0)
         kill_remote(env.core.env.addresses[0])
@@ -133,8 +131,6 @@ def test_lists_of_events_are_refused_and_nothing_is_left() -> None:
     left = Leftovers()
     with pytest.raises(ConfigurationError, match="no tensor holds a list of events"):
         load(LAKE, "local:1", actions="events")
-    with pytest.raises(ConfigurationError, match="discount is 0"):
-        load(LAKE, "local:1", discount=0)
     left.assert_none()
 
 

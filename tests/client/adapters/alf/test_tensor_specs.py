@@ -120,18 +120,6 @@ def test_what_is_no_action_is_refused(action: Any) -> None:
         as_action(BoundedTensorSpec((), "int64", 0, 3), action)
 
 
-def test_batch_of_another_size_is_refused() -> None:
-    with pytest.raises(ActionError, match=r"behind \(3,\)"):
-        as_action(BoundedTensorSpec((), "int64", 0, 3), np.zeros(2, np.int64), (3,))
-
-
-def test_checked_action_is_not_the_agents_own_array() -> None:
-    own = tensors.tensor(np.array([1, 2]))
-    checked = as_action(BoundedTensorSpec((), "int64", 0, 3), own, (2,))
-    own[0] = 3
-    assert checked.tolist() == [1, 2]
-
-
 @each_library
 @given(st.text(st.characters(exclude_characters="\0", codec="utf-8")))
 def test_texts_come_back_as_they_were(text: str) -> None:

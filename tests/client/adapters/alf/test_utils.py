@@ -50,8 +50,8 @@ def test_batch_is_wrapped_and_plays() -> None:
         check_environment(env, 60)
 
 
-def test_remotes_are_made_as_one_batch() -> None:
-    load = partial(PluriverseAlfEnvironment, remotes="local:1", max_episode_steps=3)
+def test_remotes_are_made_as_one_batch(address: str) -> None:
+    load = partial(PluriverseAlfEnvironment, remotes=address, max_episode_steps=3)
     with create_environment(LAKE, load, num_parallel_environments=1, seed=3) as env:
         assert isinstance(env, PluriverseAlfEnvironment)
         check_environment(env)

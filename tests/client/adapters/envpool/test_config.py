@@ -7,8 +7,6 @@ import pytest
 from pluriverse.adapters.envpool.config import Config
 from pluriverse.errors import ConfigurationError
 
-pytestmark = pytest.mark.display
-
 
 def config(**options: Any) -> Config:
     return Config(**options).checked()

@@ -17,7 +17,6 @@ from pluriverse.errors import Misuse
 pytestmark = pytest.mark.display
 
 BREAKOUT = "gym-core.BreakoutNoFrameskip-v3"
-FREEWAY = "gym-core.FreewayNoFrameskip-v3"
 CART = "gym-core.CartPole-v0"
 LIVES = 5
 
@@ -36,12 +35,6 @@ def lose_a_life(env: gymnasium.Env[Any, Any]) -> Any:
         if step[2] or step[3]:
             return step
     raise AssertionError("no life was lost")
-
-
-@pytest.mark.parametrize(("env_id", "game"), [(BREAKOUT, "breakout"), (FREEWAY, "freeway")])
-def test_actions_of_atari_have_ale_pys_names(env_id: str, game: str, address: str) -> None:
-    with PluriverseEnv(env_id, remotes=address) as env:
-        assert env.get_action_meanings() == AtariEnv(game).get_action_meanings()
 
 
 def test_options_of_the_game_are_given_to_make(address: str) -> None:

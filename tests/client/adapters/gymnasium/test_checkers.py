@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import gymnasium
-import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
-from gymnasium.wrappers import RecordVideo, vector
 from pluriverse.adapters.gymnasium import PluriverseEnv
-from support.films import films
 
 pytestmark = [pytest.mark.slow, pytest.mark.display]
 
@@ -70,24 +66,3 @@ def test_spec_of_a_vector_in_lockstep_says_that_it_is_deterministic(address: str
         assert several.spec is not None
         assert several.spec.nondeterministic is (clock == "realtime")
         several.close()
-
-
-def test_films_of_gymnasium_show_what_the_agent_saw_at_its_rate(address: str, tmp_path: Path) -> None:
-    env = make("gym-core.PongDeterministic-v3", address, render_mode="rgb_array", size=(42, 42), frame_skip=2)
-    with films() as written:
-        recorder = RecordVideo(env, str(tmp_path / "one"), episode_trigger=lambda _: True)
-        recorder.reset()
-        for _ in range(4):
-            recorder.step(0)
-        recorder.close()
-        several = gymnasium.make_vec(
-            "pluriverse/gym-core.PongDeterministic-v3", num_envs=1, remotes=address, render_mode="rgb_array"
-        )
-        vectors = vector.RecordVideo(several, str(tmp_path / "several"), episode_trigger=lambda _: True)
-        vectors.reset()
-        vectors.step(np.array([0]))
-        vectors.close()
-    one, several_films = written
-    assert (one.fps, len(one.frames)) == (30, 5)
-    assert (several_films.fps, len(several_films.frames)) == (60, 2)
-    assert {frame.shape for film in written for frame in film.frames} == {(210, 160, 3)}

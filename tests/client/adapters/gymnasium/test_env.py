@@ -76,12 +76,6 @@ def test_same_seed_gives_the_same_run_of_episodes(cart: PluriverseEnv) -> None:
     assert first[0] != episode(cart, seed=5)
 
 
-def test_episode_that_began_by_itself_can_be_joined(cart: PluriverseEnv) -> None:
-    episode(cart)
-    assert cart.reset(options={"join": True})[0] in cart.observation_space
-    assert cart.step(0)[1] == 1.0
-
-
 def test_wrong_use_says_the_rule(cart: PluriverseEnv) -> None:
     with pytest.raises(ResetNeeded, match="call reset"):
         cart.step(0)

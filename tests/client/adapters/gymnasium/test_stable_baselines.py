@@ -38,10 +38,8 @@ SMALL: Final[dict[str, Any]] = {"size": (36, 36), "grey": True}
     ("env_id", "options"),
     [
         ("gym-core.PongDeterministic-v3", {}),
-        ("gym-core.CartPole-v0", {"size": (84, 84), "grey": True}),
         ("gym-core.CartPoleLowD-v0", SMALL),
         ("gym-core.FrozenLake-v1", {"actions": "keys"}),
-        ("gym-core.Pendulum-v1", {}),
     ],
 )
 def test_family_passes_the_check(env_id: str, options: dict[str, Any], address: str) -> None:
@@ -54,10 +52,9 @@ def test_family_passes_the_check(env_id: str, options: dict[str, Any], address: 
         env.close()
 
 
-@pytest.mark.parametrize("clock", ["realtime", "lockstep"])
-def test_atari_wrappers_run_unchanged(clock: str, address: str) -> None:
+def test_atari_wrappers_run_unchanged(address: str) -> None:
     # Up to 30 steps of nothing, a frame of four, an end with each life, fire at the beginning, small grey pictures.
-    envs: Any = common.make_atari_env(BREAKOUT, n_envs=1, seed=1, env_kwargs={"remotes": address, "clock": clock})
+    envs: Any = common.make_atari_env(BREAKOUT, n_envs=1, seed=1, env_kwargs={"remotes": address})
     try:
         assert envs.observation_space.shape == (84, 84, 1)
         envs.reset()

@@ -236,7 +236,7 @@ def test_pods_with_tls_are_known_by_their_certificate(
     # As where an authority has signed it.
     chain = tmp_path / "tls.crt"
     chain.write_text(certificate.read_text() + others.read_text())
-    with running_pods(tmp_path, tls=(chain, key)) as running:
+    with running_pods(tmp_path, (chain, key)) as running:
         put_pods(fake, running.hosts(1))
         asked = f"kubernetes:1?how=pods&{running.options}&tls="
         with contextlib.closing(parse(f"{asked}{chain}", PONG)) as manager:
