@@ -59,7 +59,7 @@ def pieces(stream: bytes, sizes: list[int]) -> Iterator[bytes]:
 
 every_kind = pytest.mark.parametrize("kind", [*LOSSLESS, "tight copy", "tight gradient"])
 # The encoders are slow, pixel by pixel; Hypothesis' own measure of slowness doesn't fit them.
-quick = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+quick = settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @every_kind

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,9 @@ from pluriverse.adapters.actions import ActionMap
 from pluriverse.adapters.alf import load, tensors
 from pluriverse.adapters.alf.suite_pluriverse import PluriverseAlfEnvironment, action_spec
 from pluriverse.adapters.alf.tensor_specs import BoundedTensorSpec, decode_text
+from pluriverse.adapters.alf.utils import create_environment
 from pluriverse.errors import ConfigurationError
+from pluriverse.testing.alf import check_environment
 from pluriverse_protocol.env_spaces import Spaces
 from support.leftovers import Leftovers
 from support.remotes import kill_remote
@@ -20,6 +23,12 @@ pytestmark = pytest.mark.display
 
 PONG = "gym-core.PongDeterministic-v3"
 LAKE = "gym-core.FrozenLake-v1"
+
+
+@pytest.fixture(autouse=True)
+def library() -> str:
+    """What is installed; that both are tensors is seen elsewhere."""
+    return tensors.tensor(np.zeros(1)).__class__.__module__
 
 
 @pytest.fixture
@@ -47,6 +56,13 @@ def test_reset_and_steps_give_tensors_of_what_is_seen(pong: PluriverseAlfEnviron
         expected = pong.core.picture(index).transpose(2, 0, 1)
         assert (pictures[index] == expected).all()
     assert pong.render().shape[2] == 3
+
+
+def test_remotes_are_made_as_one_batch(address: str) -> None:
+    remotes = partial(PluriverseAlfEnvironment, remotes=address, max_episode_steps=3)
+    with create_environment(LAKE, remotes, num_parallel_environments=1, seed=3) as env:
+        assert isinstance(env, PluriverseAlfEnvironment)
+        check_environment(env)
 
 
 def test_limit_ends_with_discount_1_and_the_next_step_begins_anew(pong: PluriverseAlfEnvironment) -> None:

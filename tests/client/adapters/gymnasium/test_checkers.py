@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import gymnasium
@@ -38,24 +39,19 @@ def test_family_passes_the_check_of_gymnasium(env_id: str, options: dict[str, An
     env = make(env_id, address, render_mode="rgb_array", **options)
     assert env.spec is not None
     assert env.spec.nondeterministic
-    try:
+    with contextlib.closing(env):
         # A remote has one agent, and these checks would be a second one; they are made below.
         check_env(env, skip_render_check=True, skip_close_check=True)
         assert env.render() is not None
-    finally:
-        env.close()
 
 
 @pytest.mark.filterwarnings(UNBOUNDED, OLD)
 @pytest.mark.parametrize("env_id", ["gym-core.PongDeterministic-v3", "gym-core.CartPoleLowD-v0"])
 def test_environment_in_lockstep_passes_the_whole_check_with_that_of_determinism(env_id: str) -> None:
-    env = make(env_id, "local:1", clock="lockstep")
-    try:
+    with contextlib.closing(make(env_id, "local:1", clock="lockstep")) as env:
         assert env.spec is not None
         assert not env.spec.nondeterministic
         check_env(env)
-    finally:
-        env.close()
     assert gymnasium.spec(f"pluriverse/{env_id}").nondeterministic
 
 
