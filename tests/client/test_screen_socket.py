@@ -12,10 +12,8 @@ from pluriverse.screen_socket import RECEIVE_BYTES, ScreenSocket
 from pluriverse.web_socket import Refused
 from pluriverse_protocol.rfb.web_stream import WebStream
 from support.sockets import DEADLINE_S, listening, shake_hands
-from websockets.frames import Close, Frame, Opcode
+from websockets.frames import Frame, Opcode
 from websockets.http11 import Request
-from websockets.protocol import State
-from websockets.server import ServerProtocol
 
 GREETING = b"RFB 003.008\n"
 
@@ -127,32 +125,6 @@ def test_what_is_left_of_a_message_is_told_to_who_reads_on() -> None:
             opened.raw.settimeout(DEADLINE_S)
             rest = bytes(size - got) + message(b"second")
             assert opened.raw.recv(len(rest), socket.MSG_WAITALL) == rest
-
-
-def test_pings_are_answered_though_nobody_sends() -> None:
-    answered: list[object] = []
-
-    def script(connection: socket.socket) -> None:
-        ping = message(b"there?", Opcode.PING)
-        connection.sendall(shake_hands(connection)[1] + ping + message(GREETING[:4]) + ping + message(GREETING[4:]))
-        server = ServerProtocol(state=State.OPEN)
-        server.receive_data(wait_for_end(connection))
-        answered.extend(server.events_received())
-
-    with serving(script) as endpoint:
-        opened = ScreenSocket.of_web(endpoint, DEADLINE_S)
-        with opened.raw:
-            assert received(opened, len(GREETING)) == GREETING
-    assert answered == [Frame(Opcode.PONG, b"there?")] * 2
-
-
-@pytest.mark.parametrize("reason", [b"", Close(1001, "the VNC server was lost").serialize()])
-def test_close_gives_nothing_as_would_a_port(reason: bytes) -> None:
-    with serving(in_web(message(GREETING), message(reason, Opcode.CLOSE), message(b"more"))) as endpoint:
-        opened = ScreenSocket.of_web(endpoint, DEADLINE_S)
-        with opened.raw:
-            assert received(opened, len(GREETING)) == GREETING
-            assert opened.receive() == b""
 
 
 def test_refusal_leaves_no_connection() -> None:

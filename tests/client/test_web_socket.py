@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import contextlib
 import socket
-import threading
 import time
 from collections.abc import Callable, Generator
 
@@ -10,9 +9,7 @@ import pytest
 from pluriverse.web_socket import Refused, upgrade
 from support.sockets import DEADLINE_S, listening, shake_hands
 from websockets.frames import Frame, Opcode
-from websockets.http11 import Request
 from websockets.protocol import State
-from websockets.sync.server import ServerConnection, serve
 
 Script = Callable[[socket.socket], None]
 
@@ -36,35 +33,6 @@ def saying(answer: bytes) -> Script:
 
 def soon(seconds: float = DEADLINE_S) -> float:
     return time.monotonic() + seconds
-
-
-def test_handshake_opens_it_and_sends_the_headers() -> None:
-    asked: list[Request] = []
-
-    def echo(connection: ServerConnection) -> None:
-        assert connection.request is not None
-        asked.append(connection.request)
-        for message in connection:
-            connection.send(message)
-
-    with serve(echo, "127.0.0.1", 0, compression=None) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        port = server.socket.getsockname()[1]
-        with socket.create_connection(("127.0.0.1", port), DEADLINE_S) as connection:
-            url = f"ws://127.0.0.1:{port}/prefix/vnc"
-            protocol = upgrade(connection, url, {"Authorization": "Basic c2VzYW1lOg=="}, soon())
-            assert protocol.state is State.OPEN
-            protocol.send_binary(b"hello")
-            connection.sendall(b"".join(protocol.data_to_send()))
-            assert connection.recv(100) == Frame(Opcode.BINARY, b"hello").serialize(mask=False)
-        server.shutdown()
-        thread.join()
-    (request,) = asked
-    assert request.path == "/prefix/vnc"
-    assert request.headers["Authorization"] == "Basic c2VzYW1lOg=="
-    assert request.headers["Host"] == f"127.0.0.1:{port}"
-    assert "Sec-WebSocket-Extensions" not in request.headers
 
 
 def test_no_byte_beyond_the_handshake_is_read() -> None:

@@ -84,17 +84,6 @@ def test_same_seed_and_actions_give_the_same_frames_however_slow_the_agent_is(po
     assert len({picture for picture, _, _ in first}) > 100
 
 
-def test_environment_stands_still_between_two_steps(pole: Core) -> None:
-    begin(pole, seed=1)
-    steps = 0
-    while not pole.result(0).terminated:
-        time.sleep(0.05)
-        step(pole, steps % 2)
-        steps += 1
-    # In real time it would have fallen within a second of these sleeps.
-    assert steps > 20
-
-
 def test_every_reset_begins_an_episode_and_one_that_joins_takes_the_one_that_has_begun(pole: Core) -> None:
     episode = begin(pole, seed=1).outcome.episode_id
     assert episode is not None

@@ -210,18 +210,3 @@ def test_an_episode_that_is_too_long_goes_back_only_to_what_its_remote_keeps(mon
         while not played_or_lost(core):
             pass
         assert "can't be played again" in went_back(core, moment).info["error"]
-
-
-def test_every_slot_of_a_remote_keeps_its_own_and_goes_where_another_was() -> None:
-    with RepeatableCore(POLE, "local:1", slots=2) as core:
-        for index in range(2):
-            begin(core, index, seed=index)
-        for index in range(2):
-            played(core, [0, 1], index)
-            moment = core.snapshot(index)
-            assert moment.native
-            first = played(core, [0] * 100, index)
-            for other in (index, 1 - index):
-                went_back(core, moment, other)
-                assert played(core, [0] * 100, other) == first
-            begin(core, 1 - index, seed=1 - index)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import gc
-import multiprocessing
 import os
 import signal
 import socket
@@ -293,29 +291,3 @@ def test_remotes_are_removed_at_exit_by_who_forgets_to_close(nothing_left: None)
     for port in forgot.stdout.split():
         with pytest.raises(ConnectionRefusedError):
             socket.create_connection(("127.0.0.1", int(port)), 1)
-
-
-def play_in_a_child(remotes: str, results: Any) -> None:
-    with pluriverse.make(PONG, remotes) as env:
-        env.reset()
-        observation_n, *_ = Player(env).until_all_play()
-        results.put(observation_n[0]["vision"].shape)
-
-
-def test_worker_builds_its_own_environment(player: Player, address: str) -> None:
-    context: Any = multiprocessing.get_context("spawn")
-    results: Any = context.Queue()
-    worker = context.Process(target=play_in_a_child, args=(address, results))
-    worker.start()
-    assert results.get(timeout=DEADLINE_S) == (768, 1024, 3)
-    worker.join(DEADLINE_S)
-    assert worker.exitcode == 0
-    results.close()
-    results.join_thread()
-    del results, worker
-    gc.collect()  # unlinks the queue's semaphores, while their tracker runs
-    # Its end took nothing of ours along.
-    player.until_all_play()
-    resource_tracker = getattr(multiprocessing, "resource_tracker", None)
-    if resource_tracker is not None:
-        resource_tracker._resource_tracker._stop()  # what spawn leaves running is Python's own

@@ -154,26 +154,3 @@ def test_where_no_cluster_answers_it_is_told_at_once_what_starts_one(
 def test_wrong_options_are_refused(query: str, wrong: str) -> None:
     with pytest.raises(ConfigurationError, match=wrong):
         parse(f"ray:1?{query}", PONG)
-
-
-def test_a_node_is_killed_while_it_plays_and_the_others_go_on(cluster: Cluster) -> None:
-    # The last one of this module, since it takes a node away.
-    remotes: Any = parse(LOCAL.format(3), PONG)
-    with pluriverse.make(PONG, remotes) as env:
-        env.reset()
-        assert within(REPLACED_S, lambda: all(each is not None for each in env.step([[]] * 3)[0]))
-        nodes = [node_of(remote) for remote in held(remotes)]
-        victim = next(node for node in cluster.worker_nodes if node.node_id == nodes[0])
-        lost = [index for index in range(3) if nodes[index] == nodes[0]]
-        before = env.addresses
-        cluster.remove_node(victim, allow_graceful=False)
-        errors: set[int] = set()
-
-        def replaced() -> bool:
-            observation_n, _, _, info = env.step([[]] * 3)
-            errors.update(index for index, each in enumerate(info["n"]) if "error" in each)
-            return env.addresses[0] != before[0] and all(each is not None for each in observation_n)
-
-        assert within(REPLACED_S, replaced)
-        assert errors == set(lost)
-        assert all((env.addresses[index] == before[index]) == (index not in lost) for index in range(3))

@@ -21,13 +21,13 @@ from starlette.websockets import WebSocketDisconnect
 from support.later import Later
 from support.leftovers import Leftovers
 from support.ports import free_port
-from support.remotes import on_machine, started
+from support.remotes import started
 from support.waiting import eventually
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 from websockets.typing import Origin
 
-pytestmark = pytest.mark.browser
+pytestmark = pytest.mark.display
 
 core: Any = Later("openenv.core")
 validation: Any = Later("openenv.cli._validation")
@@ -95,30 +95,6 @@ def test_actions_are_those_of_computer_use_too(pong: str) -> None:
         assert zoomed.observation.pixels().shape == (210, 160, 3)
         state = env.state()
         assert (state.environment, state.step_count) == (PONG, 60)
-
-
-def test_what_is_on_the_screen_is_told_and_clicked_by_its_mark() -> None:
-    with (
-        # Not local, whose folder has too long a path for Chromium here.
-        on_machine(runtime="world-of-bits") as remote,
-        serving("wob.mini.ClickButton-v0", remotes=remote.address) as address,
-        client.PluriverseEnv(base_url=address).sync() as env,
-    ):
-        env.reset(seed=3)
-        seen = env.step(client.PluriverseAction(marks=True, tree=True)).observation
-        wanted = re.search(r'button "?(\w+)"? button|"(\w+)"', seen.text)
-        assert wanted is not None, seen.text
-        mark = re.search(rf'\[(\d+)\] button "{wanted[1] or wanted[2]}"', seen.tree)
-        assert mark is not None, seen.tree
-        plain = env.step(client.PluriverseAction()).observation
-        assert plain.tree == ""
-        assert not np.array_equal(plain.pixels(), seen.pixels())
-        clicked = env.step(client.PluriverseAction(computer=called("click", mark=int(mark[1]))))
-        for _ in range(100):
-            if clicked.done:
-                break
-            clicked = env.step(client.PluriverseAction())
-        assert (clicked.reward or 0) > 0
 
 
 NONSENSE: list[tuple[dict[str, Any], str]] = [

@@ -427,32 +427,6 @@ def test_a_native_connection_that_is_forgotten_hangs_up() -> None:
         del connection
 
 
-def test_small_grey_frames_are_the_same_from_both(connects_natively: Connect) -> None:
-    picture = np.random.default_rng(1).integers(0, 256, (HEIGHT, WIDTH, 3), dtype=np.uint8)
-    body = np.insert(picture[..., ::-1], 3, 0, axis=2).tobytes()
-
-    def script(peer: Peer) -> None:
-        peer.wait_for_request()
-        peer.send(update(rectangle(0, 0, WIDTH, HEIGHT, 0, body)))
-        peer.wait_for_request()
-        peer.send(update(rectangle(5, 9, 20, 1, 0, bytes(80))))
-        while True:
-            peer.message()
-
-    with server(script) as port:
-        for scale in (1, 2, 3, 7, 64):
-            for grey in (False, True):
-                frames: list[Frame] = []
-                python = connect("127.0.0.1", port, options=VncOptions(implementation="python", scale=scale, grey=grey))
-                for connection in (connects_natively(port, scale=scale, grey=grey), python):
-                    while (frame := next_frame(connection)).updates < 2:
-                        pass
-                    frames.append(frame)
-                    connection.close()
-                assert frames[0].array.shape == (max(1, HEIGHT // scale), max(1, WIDTH // scale), 1 if grey else 3)
-                assert np.array_equal(frames[0].array, frames[1].array), (scale, grey)
-
-
 def test_a_forked_child_is_told_and_can_connect_anew(connects_natively: Connect) -> None:
     with server(paint_each_request) as port:
         connection = connects_natively(port)

@@ -38,18 +38,12 @@ def test_remote_is_asked_for_what_it_alone_can_do() -> None:
     ("options", "rule"),
     [
         ({"num_envs": 2, "batch_size": 3}, "batch_size is 3; expected an integer of 0 to 2"),
-        ({"batch_size": -1}, "batch_size is -1"),
-        ({"num_envs": 0}, "num_envs is 0"),
-        ({"num_envs": True}, "num_envs is True"),
-        ({"stack_num": 0}, "stack_num is 0"),
         ({"img_height": None}, "go together"),
         ({"img_height": "84"}, "img_height is '84'"),
         ({"repeat_action_probability": 1.5}, "repeat_action_probability"),
         ({"seed": 2**31}, "seed is 2147483648"),
-        ({"seed": 1.5}, r"seed is 1\.5"),
         ({"seed": np.zeros((1, 1), np.int64)}, "seed"),
         ({"num_envs": 3, "seed": [1, 2]}, r"seed is \[1, 2\]; expected one for each of 3"),
-        ({"gray_scale": 2}, "gray_scale"),
         ({"mode": -2}, "mode is -2"),
     ],
 )

@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode
 from pluriverse.adapters.gymnasium import PluriverseVectorEnv
-from pluriverse.adapters.info import Ended
 from pluriverse.errors import ActionError, Closed, Misuse, ResetNeeded
-from support.cart_poles import CART, STEPS, assert_answers_as_gymnasium
+from support.cart_poles import CART, assert_answers_as_gymnasium
 from support.remotes import kill_remote
 
 PONG = "gym-core.PongDeterministic-v3"
@@ -65,43 +64,6 @@ def test_observations_are_in_the_batched_space_with_text_and_pointer(make: Make)
     assert all(observations["text"])
     assert env.single_observation_space.contains({key: value[0] for key, value in observations.items()})
     assert env.step(env.action_space.sample())[0] in env.observation_space
-
-
-@pytest.mark.parametrize("mode", AutoresetMode)
-def test_infos_are_the_same_numbers_at_every_step_and_reset(mode: AutoresetMode, make: Make) -> None:
-    env = make(CART, autoreset_mode=mode)
-    _, infos = env.reset()
-    assert "stats.gauges.diagnostics.lag.observation" in infos
-    expected = {key: (values.dtype, values.shape) for key, values in infos.items()}
-    assert {dtype.kind for dtype, _ in expected.values()} == set("bif")
-    ends = 0
-    for _ in range(STEPS):
-        _, _, terminations, truncations, infos = env.step(np.array([1, 1]))
-        ended = terminations | truncations
-        ends += ended.sum()
-        finals = {key: infos.pop(key) for key in list(infos) if key.lstrip("_").startswith("final_")}
-        assert {key: (values.dtype, values.shape) for key, values in infos.items()} == expected
-        assert all(infos[f"_{key}"].all() for key in infos if not key.startswith("_"))
-        if mode is AutoresetMode.SAME_STEP:
-            assert bool(finals) == ended.any()
-            assert not infos["ended"].any()
-            for index in np.flatnonzero(ended):
-                assert finals["final_info"]["reason"][index] == "game over"
-                assert finals["final_info"]["ended"][index] == Ended.OUTCOME
-        else:
-            assert (infos["ended"] == np.where(terminations, Ended.OUTCOME, Ended.NO)).all()
-        if mode is AutoresetMode.DISABLED and ended.any():
-            _, infos = env.reset(options={"reset_mask": ended})
-            assert {key: (values.dtype, values.shape) for key, values in infos.items()} == expected
-    assert ends
-
-
-@pytest.mark.parametrize("copy", [True, False])
-def test_observations_are_copies_unless_one_wants_them_not_to_be(copy: bool, make: Make) -> None:
-    env = make(PONG, copy=copy)
-    before, _ = env.reset()
-    after, *_ = env.step(np.array([0, 1]))
-    assert np.shares_memory(before, after) is not copy
 
 
 def test_pictures_of_all_are_rendered(make: Make) -> None:

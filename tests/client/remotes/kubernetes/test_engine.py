@@ -14,8 +14,7 @@ from pluriverse.errors import ConfigurationError, RemoteUnavailable
 from pluriverse.remotes import RemoteManager, parse
 from pluriverse.remotes.health import why_not_ready
 from pluriverse.remotes.kubernetes import claims, engine, pods
-from pluriverse.remotes.kubernetes.place import Place
-from pluriverse.remotes.manager import StartedRemotes, no_progress
+from pluriverse.remotes.manager import no_progress
 from support import kube
 from support.certificates import signed
 from support.kube import FakeCluster, SandboxController
@@ -198,22 +197,6 @@ def test_pod_that_is_evicted_is_replaced_by_a_free_one_while_the_others_go_on(
     assert cost(after.host) == cost(before[1].host) == pods.PLAYS
     manager.close()
     assert cost(after.host) == cost(before[1].host) == pods.IDLE
-
-
-def test_lease_that_is_lost_is_replaced_although_the_remote_is_well(
-    fake: FakeCluster, running: RunningPods, manage: Manage
-) -> None:
-    put_pods(fake, running.hosts(1))
-    manager = manage("1?how=pods")
-    (before,) = manager.start(no_progress)
-    assert isinstance(manager, StartedRemotes)
-    (place,) = manager._remotes  # pyright: ignore[reportPrivateUsage, reportUnknownMemberType, reportUnknownVariableType]
-    assert isinstance(place, Place)
-    assert place.lease is not None
-    place.lease.lost = "it was not renewed in time"
-    after = manager.replace(0)
-    assert after.host == before.host
-    assert after.password != before.password
 
 
 def test_token_that_remotes_do_not_know_is_told_with_what_to_look_at(
