@@ -80,10 +80,6 @@ def flat(answer: Any) -> str:
                 return str(answer)
 
 
-def vector(address: str, **options: Any) -> PluriverseVectorEnv:
-    return PluriverseVectorEnv(POLE, num_envs=2, remotes=address, slots=2, measured=False, **options)
-
-
 def played_by(interface: str, address: str, clock: str) -> Played:
     options: dict[str, Any] = {"clock": clock, "max_episode_steps": LIMIT}
     both = np.array([LEFT, LEFT])
@@ -91,7 +87,8 @@ def played_by(interface: str, address: str, clock: str) -> Played:
         case "gymnasium":
             return Played(PluriverseEnv(POLE, remotes=address, clock=clock), lambda env: env.reset(seed=3), LEFT)
         case "NextStep" | "SameStep":
-            env = vector(address, autoreset_mode=interface, **options)
+            more: dict[str, Any] = {"slots": 2, "measured": False, "autoreset_mode": interface, **options}
+            env = PluriverseVectorEnv(POLE, num_envs=2, remotes=address, **more)
             return Played(env, lambda env: env.reset(seed=3), both)
         case "dm_env":
             env = dm_env.load(POLE, address, clock=clock)

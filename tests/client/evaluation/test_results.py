@@ -82,11 +82,6 @@ def test_going_on_loses_nothing_on_a_full_disk(folder: Folder) -> None:
     assert folder.read() == (run(), [episode()])
 
 
-def test_folder_without_results_is_told(folder: Folder) -> None:
-    with pytest.raises(ConfigurationError, match="no results of pluriverse eval"):
-        folder.read()
-
-
 def test_folder_that_cannot_be_written_is_told(folder: Folder) -> None:
     folder.path.write_text("a file")
     with pytest.raises(ConfigurationError, match="can't be written"):

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Generator
 
-import numpy as np
 import pytest
 from pluriverse.adapters.pictures import PictureOptions
 from pluriverse.errors import Misuse
-from pluriverse.fleet.batch import Batch, VectorSpec
+from pluriverse.fleet.batch import VectorSpec
 from pluriverse.fleet.node_vector import NodeVector
 
 pytestmark = [pytest.mark.slow, pytest.mark.display]
@@ -28,25 +27,6 @@ def begun() -> Generator[tuple[NodeVector, VectorSpec]]:
     finally:
         vector.close()
         vector.close()
-
-
-def play_until_all_answer(vector: NodeVector, batch: Batch) -> Batch:
-    while len(batch) < 2 or batch.done.any():
-        batch = vector.step(dict.fromkeys(batch.env_id.tolist(), 0))
-    return batch
-
-
-def test_all_rows_that_are_acted_on_answer_with_arrays(begun: tuple[NodeVector, VectorSpec]) -> None:
-    vector, spec = begun
-    assert (spec.n, spec.shape, spec.fps, spec.actions.n) == (2, (84, 84, 1), 60, 6)
-    batch = vector.step({0: 2, 1: 3})
-    assert batch.observation.shape == (len(batch), 84, 84, 1)
-    assert batch.observation.dtype == np.uint8
-    assert batch.observation.any()
-    assert batch.reward.dtype == np.float32
-    for column in (batch.reward, batch.terminated, batch.truncated, batch.first, batch.lost, batch.elapsed, batch.done):
-        assert column.shape == (len(batch),)
-    play_until_all_answer(vector, batch)
 
 
 def test_in_lockstep_everyone_is_waited_for() -> None:

@@ -106,9 +106,6 @@ class Recorded:
     def events(self) -> list[KeyEvent | PointerEvent]:
         return [record.event for record in self._records() if isinstance(record, Input)]
 
-    def rewards(self) -> int:
-        return sum(isinstance(record, Said) and record.said.get("report") == "reward" for record in self._records())
-
     def _records(self) -> Generator[Record]:
         return RecordedScreen(self._path.with_name(self._path.name + ".partial")).records()
 

@@ -9,7 +9,7 @@ from collections.abc import Generator
 from typing import Any
 
 import pytest
-from pluriverse.errors import ConfigurationError, RemoteUnavailable
+from pluriverse.errors import RemoteUnavailable
 from pluriverse.remotes import Pool, open_pool
 from pluriverse.remotes.health import why_not_ready
 from pluriverse.remotes.local import LocalEngine, LocalRemote
@@ -64,15 +64,6 @@ def test_environments_share_a_pool_and_give_back_only_what_they_took(pool: Pool[
     with pytest.raises(RemoteUnavailable, match="being closed"):
         one.replace(0)
     other.close()
-
-
-def test_numbers_that_are_none_of_remotes_are_refused(pool: Pool[LocalRemote]) -> None:
-    for wrong in (-1, 10_000):
-        with pytest.raises(ConfigurationError, match="warm"):
-            pool.resize(wrong)
-    for wrong in (0, 10_000):
-        with pytest.raises(ConfigurationError, match="n is"):
-            pool.claim(wrong)
 
 
 def test_no_more_start_at_once_than_their_machine_can(monkeypatch: pytest.MonkeyPatch) -> None:

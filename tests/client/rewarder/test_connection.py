@@ -126,16 +126,6 @@ async def test_observer_hears_everything_and_is_no_agent(served: Served) -> None
         assert second.error is None
 
 
-async def test_remote_that_stops_says_why(tmp_path: Path) -> None:
-    async with contextlib.AsyncExitStack() as stack:
-        served = await stack.enter_async_context(serving(tmp_path))
-        await served.running()
-        connection = await stack.enter_async_context(opened(served.port))
-        await served.service.stop("the test has had enough")
-        await eventually(lambda: connection.error)
-        assert "the test has had enough" in str(connection.error)
-
-
 # ── lines that break ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 

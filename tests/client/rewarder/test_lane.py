@@ -16,7 +16,6 @@ from pluriverse.errors import RemoteUnavailable
 from pluriverse.rewarder.connection import Credentials
 from pluriverse.rewarder.lane import Arrived, LaneConnection
 from pluriverse_protocol import Headers, encode, lane
-from pluriverse_protocol.events import KeyEvent
 from pluriverse_protocol.messages import ErrorReply, FirstFrame, StepReply
 from support.waiting import eventually
 from websockets.asyncio.server import ServerConnection, serve
@@ -57,22 +56,6 @@ def pong(address: str) -> Generator[VectorEnv]:
         yield env
     finally:
         env.close()
-
-
-def test_lane_brings_the_first_frame_unasked_and_one_for_each_step(pong: VectorEnv) -> None:
-    held = pong.open_lane(0)
-    first = waited(held)
-    assert isinstance(first.message, FirstFrame)
-    assert first.pixels is not None
-    assert first.pixels.shape == (HEIGHT, WIDTH, 3)
-    for n in range(1, 4):
-        held.step(n, [KeyEvent(0xFF52, n % 2 == 1)], 4, first.episode_id)
-        arrived = waited(held)
-        assert isinstance(arrived.message, StepReply)
-        assert (arrived.message.n, arrived.episode_id) == (n, first.episode_id)
-        assert arrived.pixels is not None
-        assert arrived.pixels.any()
-    held.close()
 
 
 def test_step_in_another_episode_is_refused_and_the_lane_holds(pong: VectorEnv) -> None:

@@ -91,20 +91,6 @@ def test_episode_that_is_followed_without_an_end_is_truncated() -> None:
     assert popped.info["env_status.artificial.done"] is True
 
 
-def test_texts_and_observations_are_of_the_episode_that_goes_on() -> None:
-    remote, buffer = running()
-    remote.say(Text("old"))
-    remote.say(Observation([1]))
-    remote.say(Reward(0.0, True))
-    remote.begin()
-    remote.say(Text("new"))
-    remote.say(Observation([2]))
-    popped = buffer.pop()
-    assert (popped.texts, popped.observation) == (["new"], Observation([2]))
-    again = buffer.pop()
-    assert (again.texts, again.observation) == ([], Observation([2]))
-
-
 def test_last_that_an_episode_told_comes_with_its_end() -> None:
     remote, buffer = running()
     remote.say(Text("the end"))

@@ -56,21 +56,6 @@ def test_what_could_not_be_opened_takes_no_remote(computers: Computers) -> None:
     computers.close(computers.open(POLE))
 
 
-def test_calls_on_one_computer_come_one_after_the_other(computers: Computers) -> None:
-    handle = computers.open(POLE)
-    order: list[str] = []
-
-    def act(computer: Computer) -> None:
-        order.append(f"second, {computer.clock}")
-
-    with computers.using(handle):
-        waiting = threading.Thread(target=computers.do, args=(handle, act))
-        waiting.start()
-        order.append("first")
-    waiting.join(60)
-    assert order == ["first", "second, lockstep"]
-
-
 def test_a_call_that_is_given_up_lets_go_of_the_computer_whether_it_acts_or_waits() -> None:
     computers = Computers(Places("local:1"), clock="realtime")
     began, given_up = threading.Event(), threading.Event()

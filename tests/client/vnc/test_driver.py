@@ -130,24 +130,6 @@ def test_frames_are_never_torn_and_stay_as_they_are(connects: Connect) -> None:
         connection.close()
 
 
-def test_the_first_request_is_for_all_and_the_others_for_changes(connects: Connect) -> None:
-    seen: list[tuple[bool, tuple[int, int, int, int]]] = []
-
-    def script(peer: Peer) -> None:
-        for _ in range(3):
-            seen.append(peer.wait_for_request())
-            peer.send(one_colour(WIDTH, HEIGHT, 1))
-        peer.wait_for_request()
-
-    with server(script) as port:
-        connection = connects(port)
-        while next_frame(connection).updates < 3:
-            pass
-        connection.close()
-    whole = (0, 0, WIDTH, HEIGHT)
-    assert seen == [(False, whole), (True, whole), (True, whole)]
-
-
 def test_with_regions_only_the_rectangle_around_them_is_asked_for(connects: Connect) -> None:
     seen: list[tuple[int, int, int, int]] = []
 
@@ -223,19 +205,6 @@ def test_frames_follow_the_size_of_the_screen(connects: Connect) -> None:
         assert (first.array == 5).all()
         connection.close()
     assert asked == [(False, (0, 0, 32, 16))]
-
-
-def test_updates_without_pixels_are_no_frames(connects: Connect) -> None:
-    def script(peer: Peer) -> None:
-        peer.wait_for_request()
-        peer.send(update(rectangle(0, 0, 0, 0, -239)))
-        peer.wait_for_request()
-        peer.send(one_colour(WIDTH, HEIGHT, 9))
-        peer.wait_for_request()
-
-    with server(script) as port:
-        frame = next_frame(connects(port))
-        assert frame.updates == 2
 
 
 def test_keys_and_pointer_arrive_and_what_is_held_is_let_go_at_close(connects: Connect) -> None:

@@ -29,7 +29,7 @@ from pluriverse.adapters.computer import (
     Wait,
     Where,
 )
-from pluriverse.adapters.computer.acts import MAX_EVENTS, MAX_PATH_POINTS
+from pluriverse.adapters.computer.acts import MAX_PATH_POINTS
 from pluriverse.adapters.computer.key_names import chord
 from pluriverse.errors import ActionError, ConfigurationError, Misuse, ResetNeeded
 from pluriverse_protocol.events import KeyEvent
@@ -282,23 +282,6 @@ def test_a_batch_that_is_too_large_is_refused_as_a_whole(page: Computer) -> None
     assert len(answers) == 1000
     assert set(answers) == {Answer("1000 actions; at most 100 are taken at once", failed=True)}
     assert "mousedown" not in page.status().text
-
-
-@pytest.mark.parametrize(
-    ("events", "ms", "frames", "expected"),
-    [
-        ([(0.0, KeyEvent(UP, True))] * (MAX_EVENTS + 1), 100, 1, "at most 1000"),
-        ([], float("nan"), 1, "0 to 100000 are taken"),
-        ([], 100, 0, "expected 1 to"),
-        ([(500.0, KeyEvent(UP, True))], 100, 1, "after the end"),
-        ([(-5.0, KeyEvent(UP, True))], 100, 1, "before the beginning"),
-    ],
-)
-def test_timed_nonsense_is_refused(
-    pong: Computer, events: list[tuple[float, KeyEvent]], ms: float, frames: int, expected: str
-) -> None:
-    with pytest.raises(ActionError, match=expected):
-        pong.act_for(events, ms, frames=frames)
 
 
 def test_options_are_checked_before_anything_starts() -> None:

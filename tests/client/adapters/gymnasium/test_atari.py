@@ -97,11 +97,3 @@ def test_preprocessing_of_gymnasium_ends_an_episode_with_each_life(breakout: Any
     observation, _, terminated, truncated, info = lose_a_life(env)
     assert (terminated, truncated, info["lives"]) == (True, False, LIVES - 1)
     assert observation in env.observation_space
-
-
-def test_preprocessing_of_gymnasium_refuses_games_that_skip_frames_themselves(address: str) -> None:
-    with (
-        PluriverseEnv("gym-core.Breakout-v3", remotes=address) as env,
-        pytest.raises(ValueError, match="frame-skipping"),
-    ):
-        AtariPreprocessing(env)

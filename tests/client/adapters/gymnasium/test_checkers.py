@@ -26,26 +26,6 @@ def make(env_id: str, address: str, **options: Any) -> PluriverseEnv:
 
 
 @pytest.mark.filterwarnings(UNBOUNDED, OLD)
-@pytest.mark.parametrize(
-    ("env_id", "options"),
-    [
-        ("gym-core.PongDeterministic-v3", {}),
-        ("gym-core.MiniGrid-Empty-5x5-v0", {}),
-    ],
-)
-def test_family_passes_the_check_of_gymnasium(env_id: str, options: dict[str, Any], address: str) -> None:
-    # Time goes on between a reset's first frame and our picture of it, and between two steps: these environments are
-    # registered as nondeterministic, for which the checker compares no values. All else it checks.
-    env = make(env_id, address, render_mode="rgb_array", **options)
-    assert env.spec is not None
-    assert env.spec.nondeterministic
-    with contextlib.closing(env):
-        # A remote has one agent, and these checks would be a second one; they are made below.
-        check_env(env, skip_render_check=True, skip_close_check=True)
-        assert env.render() is not None
-
-
-@pytest.mark.filterwarnings(UNBOUNDED, OLD)
 @pytest.mark.parametrize("env_id", ["gym-core.PongDeterministic-v3", "gym-core.CartPoleLowD-v0"])
 def test_environment_in_lockstep_passes_the_whole_check_with_that_of_determinism(env_id: str) -> None:
     with contextlib.closing(make(env_id, "local:1", clock="lockstep")) as env:

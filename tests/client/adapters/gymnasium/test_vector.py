@@ -39,23 +39,6 @@ def test_calls_in_lockstep_are_answered_as_gymnasium_answers_them(mode: Autorese
     assert_answers_as_gymnasium(env)
 
 
-def test_run_in_lockstep_repeats_with_its_infos_beyond_the_ends_of_episodes(make: Make) -> None:
-    env = make(CART, autoreset_mode="SameStep", size=(30, 40))
-
-    def run() -> list[Any]:
-        env.action_space.seed(1)
-        steps: list[Any] = [env.reset(seed=5)]
-        steps += [env.step(env.action_space.sample()) for _ in range(60)]
-        # NumPy compares no dicts in arrays.
-        return [
-            (*step[:-1], {key: list(values) for key, values in step[-1].items() if key[0] != "_"}) for step in steps
-        ]
-
-    one, other = run(), run()
-    assert sum(step[2].sum() for step in one[1:]) > 2
-    np.testing.assert_equal(one, other)
-
-
 def test_observations_are_in_the_batched_space_with_text_and_pointer(make: Make) -> None:
     env = make(MINIGRID, actions="pointer")
     observations, _ = env.reset()

@@ -173,18 +173,6 @@ def test_endpoint_that_refuses_for_a_while_is_asked_again(pong: Play, scripted: 
 GARBAGE = [b"<html>no</html>", b'{"choices": [{"message": null}]}', b"[1, 2]", b"[" * 100_000, b""]
 
 
-def test_endpoint_that_answers_garbage_for_a_while_is_asked_again(
-    pong: Play, scripted: Endpoint, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(endpoint, "PAUSES_S", [0.0] * len(GARBAGE))
-    scripted.says(*GARBAGE, [WAIT, WAIT])
-    pong.start(0, PAUSED)
-    with contextlib.closing(EndpointAgent("m", scripted.url)) as agent:
-        agent.play(pong)
-    assert pong.ended == "budget"
-    assert len(scripted.requests) == len(GARBAGE) + 1
-
-
 @pytest.mark.parametrize("garbage", [429, 400, None, *GARBAGE])
 def test_endpoint_that_does_not_answer_fails_the_episode(
     pong: Play, scripted: Endpoint, garbage: Any, monkeypatch: pytest.MonkeyPatch

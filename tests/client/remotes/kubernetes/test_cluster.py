@@ -24,16 +24,6 @@ def cluster(fake: FakeCluster) -> Generator[Cluster]:
     cluster.close()
 
 
-def test_objects_are_created_read_patched_and_deleted(fake: FakeCluster, cluster: Cluster) -> None:
-    cluster.create(CLAIMS, CLAIM)
-    assert cluster.get(CLAIMS, "mine")["spec"] == CLAIM["spec"]
-    cluster.patch(CLAIMS, "mine", {"spec": {"lifecycle": {"shutdownPolicy": "Delete"}}})
-    assert cluster.list(CLAIMS, "")[0]["mine"]["spec"] == {**CLAIM["spec"], "lifecycle": {"shutdownPolicy": "Delete"}}
-    cluster.delete(CLAIMS, "mine")
-    cluster.delete(CLAIMS, "mine")
-    assert not fake.all(kube.CLAIMS)
-
-
 def test_namespace_is_that_of_the_context_unless_another_is_named(fake: FakeCluster, cluster: Cluster) -> None:
     assert cluster.namespace == kube.NAMESPACE
     other = Cluster("elsewhere", "fake")
