@@ -159,6 +159,10 @@ def test_picture_is_the_one_of_real_time(options: PictureOptions, xvnc: str) -> 
     assert np.array_equal(pictures[0], pictures[1])
 
 
+def asks_nothing(view: View) -> dict[str, str]:
+    return {}
+
+
 @pytest.mark.parametrize("slots", [1, 2])
 def test_remote_makes_the_pictures_and_one_that_makes_none_sends_whole_ones(
     slots: int, address: str, monkeypatch: pytest.MonkeyPatch
@@ -168,7 +172,7 @@ def test_remote_makes_the_pictures_and_one_that_makes_none_sends_whole_ones(
     for views in (True, False):
         if not views:
             # As an older remote takes what is asked of it.
-            monkeypatch.setattr(View, "query", lambda _: {})
+            monkeypatch.setattr(View, "query", asks_nothing)
         taken: list[tuple[int, ...]] = []
         arrived = rewarder_lane.Arrived
 

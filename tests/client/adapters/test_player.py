@@ -89,14 +89,6 @@ def test_episode_that_ended_before_it_was_seen_is_nobodys() -> None:
     assert take(player, outcome(1, clock=100.02)).reward == 0.0
 
 
-def test_step_waits_for_a_frame_painted_later() -> None:
-    player = playing()
-    player.act(0.0)
-    turn = take(player, outcome(1, clock=100.0), outcome(1, clock=100.005), outcome(2, clock=100.02))
-    assert turn.screen[0, 0, 0] == 2
-    assert turn.elapsed == 1
-
-
 @given(st.integers(1, 8))
 def test_step_lasts_as_many_frames_as_are_to_be_skipped(frame_skip: int) -> None:
     player = playing(frame_skip=frame_skip)

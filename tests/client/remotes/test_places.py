@@ -5,8 +5,6 @@ from __future__ import annotations
 import pytest
 from pluriverse.remotes.places import Full, Places, one_by_one
 
-pytestmark = pytest.mark.display
-
 
 @pytest.mark.parametrize(
     ("remotes", "single"),

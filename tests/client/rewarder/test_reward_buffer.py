@@ -9,8 +9,6 @@ from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 from pluriverse.rewarder.reward_buffer import MAX_EPISODES, MAX_TEXTS, Popped, RewardBuffer, RewardsOverflow
 from pluriverse_protocol.messages import Describe, Observation, Reward, ServerMessage, Text
 
-pytestmark = pytest.mark.display
-
 
 def describe(state: str) -> Describe:
     return Describe("toy.First-v0", state, 60.0)  # type: ignore[arg-type]

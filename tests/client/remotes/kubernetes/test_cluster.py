@@ -17,13 +17,6 @@ from support.kube import FakeCluster, Trouble, fake_cluster
 CLAIM = {"metadata": {"name": "mine"}, "spec": {"warmPoolRef": {"name": "pool"}}}
 
 
-@pytest.fixture
-def cluster(fake: FakeCluster) -> Generator[Cluster]:
-    cluster = Cluster(None, None)
-    yield cluster
-    cluster.close()
-
-
 def test_namespace_is_that_of_the_context_unless_another_is_named(fake: FakeCluster, cluster: Cluster) -> None:
     assert cluster.namespace == kube.NAMESPACE
     other = Cluster("elsewhere", "fake")

@@ -18,13 +18,6 @@ SELECTOR = "pluriverse/runtime=gym-core"
 
 
 @pytest.fixture
-def cluster(fake: FakeCluster) -> Generator[Cluster]:
-    cluster = Cluster(None, None)
-    yield cluster
-    cluster.close()
-
-
-@pytest.fixture
 def watched(fake: FakeCluster, cluster: Cluster) -> Generator[Watched]:
     fake.put("pods", kube.pod("first", "10.0.0.1"))
     fake.put("pods", kube.pod("other", "10.0.0.2", runtime="internet"))
