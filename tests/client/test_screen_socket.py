@@ -62,24 +62,6 @@ def received(opened: ScreenSocket, size: int) -> bytes:
 # -- A VNC port --------------------------------------------------------------------------------------------------------
 
 
-def test_vnc_port_carries_bytes_as_they_are_both_ways() -> None:
-    heard: list[bytes] = []
-
-    def script(connection: socket.socket) -> None:
-        connection.sendall(GREETING)
-        heard.append(wait_for_end(connection))
-
-    with serving(script) as endpoint:
-        opened = ScreenSocket.of_port(endpoint, DEADLINE_S)
-        with opened.raw:
-            assert opened.stream is None
-            assert opened.raw.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
-            assert received(opened, len(GREETING)) == GREETING
-            opened.send(GREETING)
-            opened.send(b"")
-    assert heard == [GREETING]
-
-
 @pytest.mark.parametrize("open_it", [ScreenSocket.of_port, ScreenSocket.of_web])
 def test_port_that_nobody_listens_on_is_told(open_it: Callable[[Endpoint, float], ScreenSocket]) -> None:
     with socket.socket() as reserved:

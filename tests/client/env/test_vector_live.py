@@ -26,7 +26,7 @@ from pluriverse.rfb import Region
 from pluriverse.vnc import VncOptions
 from support.leftovers import Leftovers
 from support.relay import relaying_beside
-from support.remotes import on_machine
+from support.remotes import MachineRemote, on_machine
 
 pytestmark = pytest.mark.display
 
@@ -86,7 +86,8 @@ def nothing_left() -> Generator[None]:
 
 
 @pytest.fixture(scope="module")
-def two() -> Generator[Player]:
+def two(remote: MachineRemote) -> Generator[Player]:
+    del remote  # it is there before what is looked for in the end
     with leaving_nothing(), pluriverse.make(PONG, "local:2") as env:
         env.reset()
         yield Player(env)

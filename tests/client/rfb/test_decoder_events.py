@@ -79,13 +79,3 @@ def test_cursor_is_told_with_its_hotspot_and_transparency(
     assert (shape.hotspot_x, shape.hotspot_y) == (4, 2)
     np.testing.assert_array_equal(shape.rgba, rgba)
     assert finished == UpdateFinished(0, 0)
-
-
-@pytest.mark.parametrize(("width", "height"), [(0, 0), (0, 5), (5, 0)])
-@pytest.mark.parametrize("encoding", [Encoding.RAW, Encoding.HEXTILE])
-def test_empty_rectangle_has_no_bytes(
-    decoder_class: type[Decoder], width: int, height: int, encoding: Encoding
-) -> None:
-    decoder = decoder_class(16, 12)
-    assert decoder.feed(update(rectangle(1, 1, width, height, encoding))) == [UpdateFinished(1, 0)]
-    assert not decoder.framebuffer.any()

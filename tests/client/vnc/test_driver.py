@@ -228,14 +228,6 @@ def test_keys_and_pointer_arrive_and_what_is_held_is_let_go_at_close(connects: C
     ]  # fmt: skip
 
 
-def test_a_server_that_hangs_up_is_an_error(connects: Connect) -> None:
-    with server(lambda peer: None) as port:
-        connection = connects(port)
-        error = wait_for_error(connection)
-        assert isinstance(error, ConnectionError)
-        assert wait_for_frames([connection], DEADLINE_S) == []
-
-
 def test_a_server_that_breaks_off_within_a_frame_leaves_the_last_whole_one(connects: Connect) -> None:
     def script(peer: Peer) -> None:
         peer.wait_for_request()
