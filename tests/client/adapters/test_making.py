@@ -33,18 +33,18 @@ def test_no_remote_is_started_to_learn_how_many_it_holds(monkeypatch: pytest.Mon
     def note(_: str, remotes: int, *, slots: int, clock: str) -> None:
         made.append((remotes, slots))
 
-    monkeypatch.setattr(making, "make_core", note)
+    monkeypatch.setattr(making, "Core", note)
     for env_id, n in ((PONG, 16), (PONG, 100), ("doom.Basic-v0", 3), ("elsewhere.Game-v0", 3)):
         making.make_copies(env_id, n, None, clock="lockstep")
     # The folder of the last one's runtime isn't here, so that its remotes must say.
     assert made == [(1, 16), (2, 50), (3, 1), (1, 3)]
 
 
-def test_every_interface_of_many_puts_them_on_one_remote() -> None:
+def test_every_interface_of_many_puts_them_on_one_remote(address: str) -> None:
     def check(core: Core) -> None:
         assert (core.n, core.env.n) == (3, 1)
 
-    options: dict[str, Any] = {"remotes": "local:1", "clock": "lockstep"}
+    options: dict[str, Any] = {"remotes": address, "clock": "lockstep"}
     vector = PluriverseVectorEnv(PONG, num_envs=3, **options)
     check(vector.core)
     vector.reset(seed=1)

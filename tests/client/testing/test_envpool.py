@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from pluriverse.adapters.envpool.game import Game, Row
-from pluriverse.adapters.player import StepResult
+from pluriverse.rewarder.result import Result
 from pluriverse.testing import NotConforming
 from pluriverse.testing.envpool import check
 
@@ -26,15 +26,15 @@ def test_families_conform(env_id: str, options: dict[str, Any], address: str) ->
     check(env_id, address, **options)
 
 
-def test_several_remotes_conform_asynchronously() -> None:
-    check("gym-core.CartPole-v0", "local:3", batch_size=2)
+def test_several_conform_asynchronously(address: str) -> None:
+    check("gym-core.CartPole-v0", address, num_envs=3, batch_size=2, clock="lockstep")
 
 
 def test_broken_promise_is_named(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     taken = Game.take
 
-    def forgetful(game: Game, turn: StepResult) -> Row:
-        return taken(game, turn)._replace(elapsed=1)
+    def forgetful(game: Game, turn: Result) -> Row:
+        return 1, *taken(game, turn)[1:]
 
     monkeypatch.setattr(Game, "take", forgetful)
     with pytest.raises(NotConforming, match="is at step 1, expected 2"):

@@ -267,8 +267,8 @@ class Core:
             Misuse: it has yet to answer, or be received; or neither keeps the remote a snapshot, nor can its episode be
                 played again.
         """
-        self.require_whole()
         lockstep = self.require_exact("gone back to")
+        self.require_whole()
         require_ready(self.phase(index), index)
         if index in self._answers.ready:
             raise Misuse(f"environment {index} has answered; receive that before a snapshot")
@@ -280,8 +280,8 @@ class Core:
         Where its remote doesn't keep it, or is another, the steps of the episode are played again. An answer that is
         ``lost`` says in its info why that came to something else.
         """
-        self.require_whole()
         lockstep = self.require_exact("gone back to")
+        self.require_whole()
         lockstep.require_restorable(snapshot)
         if index in self._answers.waiting or index in self._answers.ready:
             raise Misuse(f"environment {index} has yet to answer; receive that before it goes back")

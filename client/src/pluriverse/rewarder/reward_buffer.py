@@ -115,11 +115,6 @@ class RewardBuffer:
         self._masked = True
         self._granted = None
 
-    @property
-    def masked(self) -> bool:
-        """Whether a reset was requested and has not been granted yet."""
-        return self._masked
-
     def runs(self, *, peek: bool = False) -> bool:
         """Return whether the episode runs that ``pop``, or ``peek``, would show."""
         if self._masked or not self._episodes:

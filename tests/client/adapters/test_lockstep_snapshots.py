@@ -110,9 +110,8 @@ def pong() -> Generator[Core]:
 
 
 def test_key_that_was_held_then_is_held_again_and_a_limit_of_steps_counts_from_then() -> None:
-    with Core(
-        "gym-core.BreakoutDeterministic-v3", "local:1", actions="keys", max_episode_steps=12, clock="lockstep"
-    ) as core:
+    options: dict[str, Any] = {"clock": "lockstep", "actions": "keys", "max_episode_steps": 12}
+    with Core("gym-core.BreakoutDeterministic-v3", "local:1", **options) as core:
         none, right = [0] * len(core.actions.keys), [0] * len(core.actions.keys)
         right[core.actions.keys.index(RIGHT)] = 1
         begin(core)
@@ -127,12 +126,6 @@ def test_key_that_was_held_then_is_held_again_and_a_limit_of_steps_counts_from_t
         played(core, [none] * 3)
         went_back(core, moment)
         assert played(core, [right] * 20) == first
-
-
-def test_replay_of_an_episode_gives_its_frames_again(pong: Core) -> None:
-    first = begin(pong)
-    expected = [fingerprint(first.picture)] + [seen[0] for seen in played(pong, [2, 3, 4, 1] * 5)]
-    assert [fingerprint(result.picture) for result in pong.replay(0, [2, 3, 4, 1] * 5, 3)] == expected
 
 
 def test_an_episode_that_is_over_goes_back_and_the_end_comes_again() -> None:
@@ -168,15 +161,6 @@ def played_or_lost(core: Core) -> bool:
     return core.result(0).lost
 
 
-def test_another_environment_of_the_core_goes_where_one_was(pong: Core) -> None:
-    begin(pong)
-    played(pong, [2, 5, 3] * 5)
-    moment = pong.snapshot(0)
-    first = played(pong, [4, 1] * 5)
-    went_back(pong, moment, 1)
-    assert played(pong, [4, 1] * 5, 1) == first
-
-
 def test_wrong_use_says_the_rule(pong: Core) -> None:
     begin(pong)
     moment = pong.snapshot(0)
@@ -196,7 +180,7 @@ def test_a_program_that_comes_to_something_else_is_said(pong: Core) -> None:
     moment = replace(pong.snapshot(0), trail=None, kept=None)
     result = went_back(pong, moment)
     assert (result.lost, result.truncated) == (True, True)
-    assert "after 5 steps its picture is another" in result.error
+    assert "after 5 steps its picture is another" in (result.error or "")
     with pytest.raises(ResetNeeded):
         pong.snapshot(0)
     begin(pong)
@@ -224,19 +208,4 @@ def test_an_episode_that_is_too_long_goes_back_only_to_what_its_remote_keeps(mon
         kill_remote(core.env.addresses[0])
         while not played_or_lost(core):
             pass
-        assert "can't be played again" in went_back(core, moment).error
-
-
-def test_every_slot_of_a_remote_keeps_its_own_and_goes_where_another_was() -> None:
-    with Core(POLE, "local:1", slots=2, clock="lockstep") as core:
-        for index in range(2):
-            begin(core, index, seed=index)
-        for index in range(2):
-            played(core, [0, 1], index)
-            moment = core.snapshot(index)
-            assert moment.native
-            first = played(core, [0] * 100, index)
-            for other in (index, 1 - index):
-                went_back(core, moment, other)
-                assert played(core, [0] * 100, other) == first
-            begin(core, 1 - index, seed=1 - index)
+        assert "can't be played again" in (went_back(core, moment).error or "")
