@@ -16,7 +16,6 @@ from pluriverse.diagnostics import (
     Frame,
     Place,
     find,
-    lag,
     place_of,
     read,
     reward_lags,
@@ -147,10 +146,6 @@ def test_probe_of_somebody_else_tells_nothing() -> None:
     assert diagnostics.lags(Metadata(MILLISECONDS + 1, MILLISECONDS - 100), NO_SKEW, NOW + 0.1)[1] is None
 
 
-def test_probes_can_be_switched_off() -> None:
-    assert not knowing(probes=False).probe_due(NOW)
-
-
 def test_lags_of_rewards_are_told_of_what_is_new() -> None:
     assert reward_lags({}, None, NO_SKEW, NOW, earned=True) == (None, None)
     info = {FRAME_AT: NOW - 0.5}
@@ -171,7 +166,3 @@ def test_reward_that_was_taken_late_has_all_of_its_lag() -> None:
     info = {FRAME_AT: NOW - 3600.5}
     reward, _ = reward_lags(info, NOW - 3600.25, NO_SKEW, NOW, earned=True, received_at=NOW - 3600.0)
     assert reward == pytest.approx((3600.5, 3600.5))
-
-
-def test_lag_is_at_least_and_at_most() -> None:
-    assert lag(NOW - 1, Skew(0.0, 0.25), NOW) == (0.75, 1.0)

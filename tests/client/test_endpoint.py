@@ -24,8 +24,3 @@ def test_password_is_sent_as_username_and_shown_nowhere() -> None:
     assert base64.b64decode(endpoint.headers()["Authorization"].removeprefix("Basic ")) == b"secret12:"
     assert Endpoint("far.example", 15900).headers() == {}
     assert "secret12" not in f"{endpoint} {endpoint!r} {endpoint.url('http')}"
-
-
-def test_port_without_tls_has_no_settings_for_it() -> None:
-    assert Endpoint("far.example", 15900).context() is None
-    assert Endpoint("far.example", 15900, tls=TlsOptions()).context() is not None

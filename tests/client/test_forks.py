@@ -30,7 +30,6 @@ from support.alf_envs import Counting
 pytestmark = [pytest.mark.display, pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")]
 
 POLE: Final = "gym-core.CartPole-v0"
-LOCKSTEP: Final[dict[str, Any]] = {"clock": "lockstep"}
 NO_MORE_S: Final = 60
 
 
@@ -82,13 +81,12 @@ def universe(address: str) -> tuple[Any, list[Callable[[], Any]]]:
     return env, calls
 
 
-def gymnasium(address: str, **options: Any) -> tuple[Any, list[Callable[[], Any]]]:
-    env = PluriverseEnv(POLE, remotes=address, render_mode="rgb_array", **options)
-    calls: list[Callable[[], Any]] = [env.reset, lambda: env.step(0), env.render]
-    if options:
-        env.reset(seed=1)
-        snapshot = env.snapshot()
-        calls += [env.snapshot, lambda: env.restore(snapshot), lambda: list(env.replay([0], 1)), lambda: env.fork(1)]
+def gymnasium(address: str) -> tuple[Any, list[Callable[[], Any]]]:
+    env = PluriverseEnv(POLE, remotes=address, render_mode="rgb_array", clock="lockstep")
+    env.reset(seed=1)
+    snapshot = env.snapshot()
+    calls: list[Callable[[], Any]] = [env.reset, lambda: env.step(0), env.render, env.snapshot]
+    calls += [lambda: env.restore(snapshot), lambda: list(env.replay([0], 1)), lambda: env.fork(1)]
     return env, calls
 
 
@@ -114,8 +112,8 @@ def of_alf(address: str) -> tuple[Any, list[Callable[[], Any]]]:
     return env, [env.reset, lambda: env.step(np.array([0])), env.render, env.get_info]
 
 
-def computer(address: str, **options: Any) -> tuple[Any, list[Callable[[], Any]]]:
-    env = Computer(POLE, address, **options)
+def computer(address: str) -> tuple[Any, list[Callable[[], Any]]]:
+    env = Computer(POLE, address, clock="lockstep")
     calls: list[Callable[[], Any]] = [
         env.begin,
         lambda: env.do(Press((ord("x"),))),
@@ -136,13 +134,11 @@ def computer(address: str, **options: Any) -> tuple[Any, list[Callable[[], Any]]
 MADE: Final[dict[str, Callable[[str], tuple[Any, list[Callable[[], Any]]]]]] = {
     "universe": universe,
     "gymnasium": gymnasium,
-    "gymnasium in lockstep": partial(gymnasium, **LOCKSTEP),
     "vector": vector,
     "dm_env": of_dm,
     "envpool": of_envpool,
     "alf": of_alf,
     "computer": computer,
-    "computer in lockstep": partial(computer, **LOCKSTEP),
 }
 
 

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import contextlib
 import socket
-import threading
 import time
 from collections.abc import Callable, Generator
 from dataclasses import replace
@@ -12,13 +11,10 @@ from pluriverse.endpoint import Endpoint
 from pluriverse.screen_socket import RECEIVE_BYTES, ScreenSocket
 from pluriverse.web_socket import Refused
 from pluriverse_protocol.rfb.web_stream import WebStream
-from support.web_socket_server import shake_hands
-from websockets.frames import Close, Frame, Opcode
+from support.sockets import DEADLINE_S, listening, shake_hands
+from websockets.frames import Frame, Opcode
 from websockets.http11 import Request
-from websockets.protocol import State
-from websockets.server import ServerProtocol
 
-DEADLINE_S = 60.0
 GREETING = b"RFB 003.008\n"
 
 Script = Callable[[socket.socket], None]
@@ -26,25 +22,9 @@ Script = Callable[[socket.socket], None]
 
 @contextlib.contextmanager
 def serving(script: Script) -> Generator[Endpoint]:
-    """A server that does this with its one connection, and then hangs up."""
-    listener = socket.create_server(("127.0.0.1", 0))
-
-    def run() -> None:
-        with contextlib.suppress(OSError):
-            connection, _ = listener.accept()
-            with connection:
-                connection.settimeout(DEADLINE_S)
-                script(connection)
-
-    thread = threading.Thread(target=run)
-    thread.start()
-    try:
-        yield Endpoint("127.0.0.1", listener.getsockname()[1], "sesame")
-    finally:
-        with contextlib.suppress(OSError):
-            listener.shutdown(socket.SHUT_RDWR)
-        thread.join()
-        listener.close()
+    """A server that does this with its connection, and then hangs up."""
+    with listening(script) as port:
+        yield Endpoint("127.0.0.1", port, "sesame")
 
 
 def in_web(*sent: bytes) -> Script:
@@ -80,31 +60,6 @@ def received(opened: ScreenSocket, size: int) -> bytes:
 
 
 # -- A VNC port --------------------------------------------------------------------------------------------------------
-
-
-def test_vnc_port_carries_bytes_as_they_are_both_ways() -> None:
-    heard: list[bytes] = []
-
-    def script(connection: socket.socket) -> None:
-        connection.sendall(GREETING)
-        heard.append(wait_for_end(connection))
-
-    with serving(script) as endpoint:
-        opened = ScreenSocket.of_port(endpoint, DEADLINE_S)
-        with opened.raw:
-            assert opened.stream is None
-            assert opened.raw.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
-            assert received(opened, len(GREETING)) == GREETING
-            opened.send(GREETING)
-            opened.send(b"")
-    assert heard == [GREETING]
-
-
-def test_vnc_server_that_hangs_up_gives_nothing() -> None:
-    with serving(lambda connection: None) as endpoint:
-        opened = ScreenSocket.of_port(endpoint, DEADLINE_S)
-        with opened.raw:
-            assert opened.receive() == b""
 
 
 @pytest.mark.parametrize("open_it", [ScreenSocket.of_port, ScreenSocket.of_web])
@@ -154,43 +109,6 @@ def test_what_is_left_of_a_message_is_told_to_who_reads_on() -> None:
             assert opened.raw.recv(len(rest), socket.MSG_WAITALL) == rest
 
 
-def test_pings_are_answered_though_nobody_sends() -> None:
-    answered: list[object] = []
-
-    def script(connection: socket.socket) -> None:
-        ping = message(b"there?", Opcode.PING)
-        connection.sendall(shake_hands(connection)[1] + ping + message(GREETING[:4]) + ping + message(GREETING[4:]))
-        server = ServerProtocol(state=State.OPEN)
-        server.receive_data(wait_for_end(connection))
-        answered.extend(server.events_received())
-
-    with serving(script) as endpoint:
-        opened = ScreenSocket.of_web(endpoint, DEADLINE_S)
-        with opened.raw:
-            assert received(opened, len(GREETING)) == GREETING
-    assert answered == [Frame(Opcode.PONG, b"there?")] * 2
-
-
-@pytest.mark.parametrize("reason", [b"", Close(1001, "the VNC server was lost").serialize()])
-def test_close_gives_nothing_as_would_a_port(reason: bytes) -> None:
-    with serving(in_web(message(GREETING), message(reason, Opcode.CLOSE), message(b"more"))) as endpoint:
-        opened = ScreenSocket.of_web(endpoint, DEADLINE_S)
-        with opened.raw:
-            assert received(opened, len(GREETING)) == GREETING
-            assert opened.receive() == b""
-
-
-def test_server_that_hangs_up_without_a_close_gives_nothing() -> None:
-    def script(connection: socket.socket) -> None:
-        connection.sendall(shake_hands(connection)[1] + message(GREETING)[:-3])
-
-    with serving(script) as endpoint:
-        opened = ScreenSocket.of_web(endpoint, DEADLINE_S)
-        with opened.raw:
-            assert received(opened, len(GREETING) - 3) == GREETING[:-3]
-            assert opened.receive() == b""
-
-
 def test_refusal_leaves_no_connection() -> None:
     ended: list[bytes] = []
 
@@ -225,11 +143,6 @@ def test_silence_has_a_deadline(open_it: Callable[[Endpoint, float], ScreenSocke
             # It is of all together: now there is no time for anything.
             with pytest.raises(TimeoutError):
                 opened.send(GREETING)
-
-
-def test_web_socket_that_does_not_open_has_the_deadline() -> None:
-    with serving(listen) as endpoint, pytest.raises(TimeoutError):
-        ScreenSocket.of_web(endpoint, 0.2)
 
 
 def test_server_that_says_nothing_of_use_has_the_deadline() -> None:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from pluriverse.env.actions import parse_actions
-from pluriverse.spaces import PEEK_REWARD, ChoiceSpace, DiscreteSpace, EventSpace, ObservationSpace
+from pluriverse.spaces import ChoiceSpace, DiscreteSpace, EventSpace, ObservationSpace
 from pluriverse_protocol.events import KeyEvent, PointerEvent
 
 
@@ -37,7 +37,3 @@ def test_observation_is_none_or_has_a_picture_and_texts() -> None:
     assert space.contains({"vision": None, "text": []})
     assert not space.contains({"text": []})
     assert not space.contains([])
-
-
-def test_peek_is_one_and_the_same() -> None:
-    assert repr(PEEK_REWARD) == "PEEK_REWARD"

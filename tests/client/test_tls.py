@@ -46,10 +46,6 @@ def test_certificate_that_nobody_vouches_for_is_refused(certificate: Certificate
         shake_hands(TlsOptions(), certificate)
 
 
-def test_fingerprint_is_read_with_colons_and_capitals() -> None:
-    assert TlsOptions(fingerprint=":".join(["AB"] * 32)).fingerprint == "ab" * 32
-
-
 @pytest.mark.parametrize("wrong", ["", "ab", "g" * 64, "ab" * 33])
 def test_what_is_no_fingerprint_is_refused(wrong: str) -> None:
     with pytest.raises(ValueError, match="64 digits"):

@@ -2,19 +2,14 @@ from __future__ import annotations
 
 import contextlib
 import socket
-import threading
 import time
 from collections.abc import Callable, Generator
 
 import pytest
 from pluriverse.web_socket import Refused, upgrade
-from support.web_socket_server import shake_hands
+from support.sockets import DEADLINE_S, listening, shake_hands
 from websockets.frames import Frame, Opcode
-from websockets.http11 import Request
 from websockets.protocol import State
-from websockets.sync.server import ServerConnection, serve
-
-DEADLINE_S = 60.0
 
 Script = Callable[[socket.socket], None]
 
@@ -22,20 +17,8 @@ Script = Callable[[socket.socket], None]
 @contextlib.contextmanager
 def serving(script: Script) -> Generator[socket.socket]:
     """A connection to a server that does this with it, and then hangs up."""
-    ours, theirs = socket.socketpair()
-
-    def run() -> None:
-        with theirs, contextlib.suppress(ConnectionError):
-            theirs.settimeout(DEADLINE_S)
-            script(theirs)
-
-    thread = threading.Thread(target=run)
-    thread.start()
-    try:
-        with ours:
-            yield ours
-    finally:
-        thread.join()
+    with listening(script) as port, socket.create_connection(("127.0.0.1", port), DEADLINE_S) as connection:
+        yield connection
 
 
 def saying(answer: bytes) -> Script:
@@ -50,35 +33,6 @@ def saying(answer: bytes) -> Script:
 
 def soon(seconds: float = DEADLINE_S) -> float:
     return time.monotonic() + seconds
-
-
-def test_handshake_opens_it_and_sends_the_headers() -> None:
-    asked: list[Request] = []
-
-    def echo(connection: ServerConnection) -> None:
-        assert connection.request is not None
-        asked.append(connection.request)
-        for message in connection:
-            connection.send(message)
-
-    with serve(echo, "127.0.0.1", 0, compression=None) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        port = server.socket.getsockname()[1]
-        with socket.create_connection(("127.0.0.1", port), DEADLINE_S) as connection:
-            url = f"ws://127.0.0.1:{port}/prefix/vnc"
-            protocol = upgrade(connection, url, {"Authorization": "Basic c2VzYW1lOg=="}, soon())
-            assert protocol.state is State.OPEN
-            protocol.send_binary(b"hello")
-            connection.sendall(b"".join(protocol.data_to_send()))
-            assert connection.recv(100) == Frame(Opcode.BINARY, b"hello").serialize(mask=False)
-        server.shutdown()
-        thread.join()
-    (request,) = asked
-    assert request.path == "/prefix/vnc"
-    assert request.headers["Authorization"] == "Basic c2VzYW1lOg=="
-    assert request.headers["Host"] == f"127.0.0.1:{port}"
-    assert "Sec-WebSocket-Extensions" not in request.headers
 
 
 def test_no_byte_beyond_the_handshake_is_read() -> None:
@@ -170,10 +124,8 @@ def test_server_that_says_nothing_has_a_deadline() -> None:
         while connection.recv(4096):
             pass
 
-    with serving(listen) as connection:
-        with pytest.raises(TimeoutError):
-            upgrade(connection, "ws://localhost/vnc", {}, soon(0.2))
-        connection.shutdown(socket.SHUT_RDWR)
+    with serving(listen) as connection, pytest.raises(TimeoutError):
+        upgrade(connection, "ws://localhost/vnc", {}, soon(0.2))
 
 
 def test_server_that_never_comes_to_an_end_has_the_same_deadline() -> None:
@@ -182,7 +134,5 @@ def test_server_that_never_comes_to_an_end_has_the_same_deadline() -> None:
         for _ in range(100):
             connection.sendall(b"X-Word: " + b"and " * 1000 + b"\r\n")
 
-    with serving(talk) as connection:
-        with pytest.raises(TimeoutError):
-            upgrade(connection, "ws://localhost/vnc", {}, soon(0.05))
-        connection.shutdown(socket.SHUT_RDWR)
+    with serving(talk) as connection, pytest.raises(TimeoutError):
+        upgrade(connection, "ws://localhost/vnc", {}, soon(0.05))

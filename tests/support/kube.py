@@ -268,12 +268,6 @@ class SandboxController:
         """Say of a claim that its sandbox is not ready, and why."""
         self.cluster.merge(CLAIMS, name, {"status": {"conditions": [ready("False", reason, message)]}})
 
-    def expire(self) -> None:
-        """Delete the claims whose shutdownTime has come."""
-        for claim in self.cluster.all(CLAIMS):
-            if datetime.fromisoformat(claim["spec"]["lifecycle"]["shutdownTime"]) <= self.cluster.now():
-                self.cluster.remove(CLAIMS, claim["metadata"]["name"])
-
 
 def pod(name: str, host: str, *, is_ready: bool = True, runtime: str = "gym-core", **metadata: Any) -> Manifest:
     """A running pod of a remote."""

@@ -11,7 +11,8 @@ from concurrent.futures import Future
 from typing import Any, Final
 
 from pluriverse_protocol import lane
-from support.vnc_servers import DEADLINE_S, Peer, one_colour, server
+from support.sockets import DEADLINE_S
+from support.vnc_servers import Peer, one_colour, server
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
 

@@ -53,13 +53,13 @@ _NETWORK: Final = f"127.{random.randrange(1, 250)}.{random.randrange(1, 250)}"
 class RunningPods:
     """Remotes by address, each as if it were in a pod of its own."""
 
-    def __init__(self, folder: Path, runtime: Path | None = None, tls: tuple[Path, Path] | None = None) -> None:
-        """``runtime`` None: a program that waits. ``tls``: the certificate and key of all, None without."""
+    def __init__(self, folder: Path, tls: tuple[Path, Path] | None = None) -> None:
+        """``tls``: the certificate and key of all, None without."""
         self.token_file = folder / "token"
         self.token_file.write_text(TOKEN + "\n")
         self._tokens = folder / "tokens"
         self._tokens.write_text(f"operator fleet {TOKEN}\n")
-        self._runtime = runtime or folder
+        self._folder = folder
         self._tls = tls
         (folder / "program.py").write_text(PROGRAM)
         (folder / "runtime.toml").write_text(RUNTIME)
@@ -84,7 +84,7 @@ class RunningPods:
         """Start one more; returns its address."""
         with self._lock:
             host = f"{_NETWORK}.{next(self._numbers)}"
-        command = [sys.executable, "-m", "pluriverse_server", "run", str(self._runtime), "--host", host]
+        command = [sys.executable, "-m", "pluriverse_server", "run", str(self._folder), "--host", host]
         command += ["--vnc-port", str(self.vnc_port), "--rewarder-port", str(self.port), "--tokens", str(self._tokens)]
         if self._tls is not None:
             command += ["--tls-cert", str(self._tls[0]), "--tls-key", str(self._tls[1])]
@@ -108,11 +108,9 @@ class RunningPods:
 
 
 @contextlib.contextmanager
-def running_pods(
-    folder: Path, runtime: Path | None = None, tls: tuple[Path, Path] | None = None
-) -> Generator[RunningPods]:
+def running_pods(folder: Path, tls: tuple[Path, Path] | None = None) -> Generator[RunningPods]:
     """Run remotes until the end of the context."""
-    pods = RunningPods(folder, runtime, tls)
+    pods = RunningPods(folder, tls)
     try:
         yield pods
     finally:

@@ -5,25 +5,23 @@ from __future__ import annotations
 import contextlib
 import socket
 import struct
-import threading
+import time
 from collections.abc import Callable, Generator
-from typing import Final
 
+from pluriverse.vnc import VncConnection
 from pluriverse_protocol.rfb import messages
 from pluriverse_protocol.rfb.handshake import VERSION, VERSION_BYTES
 from pluriverse_protocol.rfb.messages import read_message
 from pluriverse_protocol.rfb.numbers import ClientMessage
 from pluriverse_protocol.rfb.pixel_format import BGRX
 from support.rfb_encoders import rectangle, update
-
-DEADLINE_S: Final = 60.0
+from support.sockets import DEADLINE_S, listening
 
 
 class Peer:
     """The server's end of one connection, after the handshake, at which it let everybody in."""
 
     def __init__(self, connected: socket.socket, width: int, height: int) -> None:
-        connected.settimeout(DEADLINE_S)
         self.socket = connected
         connected.sendall(VERSION % (3, 8))
         self.read(VERSION_BYTES)
@@ -88,44 +86,17 @@ def fence(flags: int, payload: bytes) -> bytes:
     return messages.fence(flags, payload)
 
 
+def wait_for_error(connection: VncConnection) -> Exception:
+    """Why a client's connection died."""
+    deadline = time.monotonic() + DEADLINE_S
+    while connection.error is None:
+        assert time.monotonic() < deadline, "still alive"
+        time.sleep(0.002)
+    return connection.error
+
+
 @contextlib.contextmanager
 def server(script: Callable[[Peer], None], *, width: int = 64, height: int = 64) -> Generator[int]:
-    """Run ``script`` for each client that connects to the port that this yields, each on a thread.
-
-    A script ends by returning, or when its client hangs up; what else it raises is raised at the end of the context.
-    """
-    failures: list[BaseException] = []
-    threads: list[threading.Thread] = []
-    listener = socket.create_server(("127.0.0.1", 0))
-
-    def serve(connected: socket.socket) -> None:
-        with connected:
-            try:
-                script(Peer(connected, width, height))
-            except (ConnectionError, TimeoutError):
-                return
-            except BaseException as error:  # noqa: BLE001 - it is raised where the test sees it
-                failures.append(error)
-
-    def accept() -> None:
-        while True:
-            try:
-                connected, _ = listener.accept()
-            except OSError:
-                return
-            thread = threading.Thread(target=serve, args=(connected,), daemon=True)
-            threads.append(thread)
-            thread.start()
-
-    accepting = threading.Thread(target=accept, daemon=True)
-    accepting.start()
-    try:
-        yield listener.getsockname()[1]
-    finally:
-        listener.shutdown(socket.SHUT_RDWR)
-        listener.close()
-        accepting.join(DEADLINE_S)
-        for thread in threads:
-            thread.join(DEADLINE_S)
-    if failures:
-        raise failures[0]
+    """Run ``script`` for each client that connects to the port that this yields, each on a thread, as ``listening``."""
+    with listening(lambda connected: script(Peer(connected, width, height))) as port:
+        yield port

@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from pluriverse.adapters.actions import IDLE, ActionMap, Kind
 from pluriverse.errors import ActionError, ConfigurationError
 from pluriverse_protocol.env_spaces import Choice, Spaces
@@ -51,17 +49,6 @@ def test_idle_holds_no_keys_also_where_no_choice_does() -> None:
     hand = mapped(Spaces(discrete=GAME.discrete[1:])).encoder()
     hand.events(1)
     assert set(hand.events(IDLE)) == {KeyEvent(LEFT, False), KeyEvent(FIRE, False)}
-
-
-@given(st.lists(st.integers(0, 2)))
-def test_keys_that_are_down_are_always_those_of_the_last_choice(choices: list[int]) -> None:
-    hand = mapped(GAME).encoder()
-    down: set[int] = set()
-    for choice in choices:
-        for event in hand.events(choice):
-            assert isinstance(event, KeyEvent)
-            (down.add if event.down else down.discard)(event.keysym)
-        assert down == set(GAME.discrete[choice].keys)
 
 
 def test_release_lets_go_and_the_next_action_says_everything_again() -> None:

@@ -7,7 +7,7 @@ import linecache
 import random
 import signal
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 from typing import Any, Final
@@ -20,7 +20,6 @@ from pluriverse.adapters.computer import Computer, Press
 from pluriverse.adapters.core import Core
 from pluriverse.adapters.gymnasium import PluriverseEnv, PluriverseVectorEnv
 from pluriverse.errors import Misuse, ResetNeeded
-from support.remotes import on_machine
 
 pytestmark = pytest.mark.display
 
@@ -31,12 +30,6 @@ STEPS: Final = 5
 # So that episodes end, and the next ones begin, in the middle.
 LIMIT: Final = 2
 TRIALS: Final = 8
-
-
-@pytest.fixture(scope="module")
-def address() -> Generator[str]:
-    with on_machine() as remote:
-        yield remote.address
 
 
 class CtrlC:
@@ -90,10 +83,6 @@ def flat(answer: Any) -> str:
                 return str(answer)
 
 
-def vector(address: str, **options: Any) -> PluriverseVectorEnv:
-    return PluriverseVectorEnv(POLE, num_envs=2, remotes=address, slots=2, measured=False, **options)
-
-
 def played_by(interface: str, address: str, clock: str) -> Played:
     options: dict[str, Any] = {"clock": clock, "max_episode_steps": LIMIT}
     both = np.array([LEFT, LEFT])
@@ -101,7 +90,8 @@ def played_by(interface: str, address: str, clock: str) -> Played:
         case "gymnasium":
             return Played(PluriverseEnv(POLE, remotes=address, clock=clock), lambda env: env.reset(seed=3), LEFT)
         case "NextStep" | "SameStep":
-            env = vector(address, autoreset_mode=interface, **options)
+            more: dict[str, Any] = {"slots": 2, "measured": False, "autoreset_mode": interface, **options}
+            env = PluriverseVectorEnv(POLE, num_envs=2, remotes=address, **more)
             return Played(env, lambda env: env.reset(seed=3), both)
         case "dm_env":
             env = dm_env.load(POLE, address, clock=clock)
@@ -153,7 +143,7 @@ def test_a_run_that_is_interrupted_anywhere_goes_on_as_if_it_was_not_or_says_to_
             assert said == expected or ("/adapters/core.py" not in where and said[:-1] == without), where
 
 
-@pytest.mark.parametrize("interface", ["gymnasium", "dm_env", "envpool"])
+@pytest.mark.parametrize("interface", ["gymnasium", "envpool"])
 def test_in_real_time_too_the_next_call_goes_on_or_says_to_reset(interface: str, address: str) -> None:
     with contextlib.closing(played_by(interface, address, "realtime")) as played:
         for line in lines_of(played):

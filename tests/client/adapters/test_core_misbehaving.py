@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable
 from typing import Any, Literal
 
-import pluriverse
 import pytest
 from pluriverse.adapters.making import make_core
 from pluriverse.errors import RemoteError, RemoteFailed
@@ -43,16 +42,13 @@ def refused(address: str, clock: Literal["realtime", "lockstep"] = "realtime") -
     ("says", "why"),
     [
         (reward("NaN"), "NaN is no number"),
-        (reward("-Infinity"), "-Infinity is no number"),
-        (reward("1e999"), "1e999 is too large"),
         (reward("1" + "0" * 400), "is too large"),
         (reward("0", sent_at=1e308), "'sent_at'"),
         (described(fps=1e-300), "'fps' is 1e-300, expected number of 0.01 to 1000"),
-        (described(fps=float("nan")), "NaN is no number"),
         (described(width=2**62), "'width' is 4611686018427387904"),
         (described(picture=[0, 0, 65535, 65535]), "'picture' is"),
     ],
-    ids=["NaN", "infinite", "too large", "too long", "time", "rate", "rate NaN", "width", "picture"],
+    ids=["NaN", "too long", "time", "rate", "width", "picture"],
 )
 def test_numbers_that_no_remote_can_mean_are_refused_at_once(says: Callable[[int], str], why: str) -> None:
     with misbehaving(says) as address:
@@ -104,22 +100,3 @@ def test_episode_that_breaks_the_protocol_in_the_middle_is_truncated_and_the_nex
         core.receive(1)
         assert core.result(0).first
         core.env.require_wellbehaved(0)
-
-
-def test_remote_that_misbehaves_is_one_of_its_vector() -> None:
-    """Universe's vector goes on with the others; each step says what is wrong with this one."""
-    with misbehaving(reward("NaN")) as bad, misbehaving() as good:
-        env = pluriverse.make(None, f"{bad},{good.removeprefix('vnc://')}")
-        env.reset()
-        errors: list[str] = []
-        deadline = time.monotonic() + AT_ONCE_S
-        seen = False
-        while not (errors and seen) and time.monotonic() < deadline:
-            observation_n, _, _, info = env.step([[], []])
-            errors += [info["n"][0]["error"]] if "error" in info["n"][0] else []
-            seen = seen or observation_n[1] is not None
-            assert "error" not in info["n"][1]
-            env.wait(0.05)
-        env.close()
-    assert "NaN is no number" in errors[0]
-    assert seen

@@ -41,11 +41,11 @@ def test_no_remote_is_started_to_learn_how_many_it_holds(monkeypatch: pytest.Mon
     assert made == [(1, 16), (2, 50), (3, 1), (1, 3)]
 
 
-def test_every_interface_of_many_puts_them_on_one_remote() -> None:
+def test_every_interface_of_many_puts_them_on_one_remote(address: str) -> None:
     def check(core: Core) -> None:
         assert (core.n, core.env.n) == (3, 1)
 
-    options: dict[str, Any] = {"remotes": "local:1", "clock": "lockstep"}
+    options: dict[str, Any] = {"remotes": address, "clock": "lockstep"}
     vector = PluriverseVectorEnv(PONG, num_envs=3, **options)
     check(vector.core)
     vector.reset(seed=1)

@@ -12,8 +12,6 @@ from pluriverse.adapters.player import LOOK_S, STALL_S, Phase, Player, StepResul
 from pluriverse.env.outcome import Outcome
 from pluriverse.errors import Misuse, ResetNeeded
 
-pytestmark = pytest.mark.browser
-
 FPS = 50.0
 BLANK = np.zeros((4, 6, 3), np.uint8)
 
@@ -89,20 +87,6 @@ def test_episode_that_ended_before_it_was_seen_is_nobodys() -> None:
     assert not first.terminated
     player.act(0.0)
     assert take(player, outcome(1, clock=100.02)).reward == 0.0
-
-
-def test_step_waits_for_a_frame_painted_later() -> None:
-    player = playing()
-    player.act(0.0)
-    turn = take(player, outcome(1, clock=100.0), outcome(1, clock=100.005), outcome(2, clock=100.02))
-    assert turn.screen[0, 0, 0] == 2
-    assert turn.elapsed == 1
-
-
-def test_frame_that_came_while_the_agent_was_thinking_answers_at_once() -> None:
-    player = playing()
-    player.act(0.0)
-    assert player.take(outcome(2, clock=100.5), None, now=0.0) is not None
 
 
 @given(st.integers(1, 8))
@@ -203,22 +187,6 @@ def test_environment_that_shows_nothing_is_looked_at_now_and_then_once_its_step_
     assert player.due_at == due_at + LOOK_S
 
 
-def test_environment_that_begins_an_episode_is_looked_at_at_once_and_then_now_and_then() -> None:
-    player = Player(BLANK, fps=FPS)
-    player.reset()
-    assert player.due_at <= 10.0
-    assert player.take(outcome(None), None, now=10.0) is None
-    assert player.due_at == 10.0 + LOOK_S
-
-
-def test_rewards_and_counts_of_a_turn_add_up() -> None:
-    player = playing()
-    player.act(0.0)
-    turn = take(player, outcome(1, clock=100.0, reward=1.0), outcome(1, clock=100.02, reward=2.5, updates=2))
-    assert turn.reward == 3.5
-    assert turn.info["stats.vnc.updates.n"] == 3
-
-
 def test_text_and_state_stay_until_there_are_others() -> None:
     player = playing()
     player.act(0.0)
@@ -247,21 +215,6 @@ def test_picture_that_came_with_the_end_is_the_next_episodes() -> None:
     turn = player.take(end(value=9), screen(9), now=0.0)
     assert turn is not None
     assert turn.screen[0, 0, 0] == 1
-
-
-def test_limit_of_the_remote_truncates() -> None:
-    player = playing()
-    player.act(0.0)
-    turn = take(player, end(terminated=False))
-    assert (turn.terminated, turn.truncated, turn.lost) == (False, True, False)
-
-
-def test_remote_that_breaks_truncates_and_is_told() -> None:
-    player = playing()
-    player.act(0.0)
-    turn = take(player, end(terminated=False, error="the server hung up", value=None))
-    assert (turn.truncated, turn.lost, turn.info["error"]) == (True, True, "the server hung up")
-    assert not player.remote_ended_episode
 
 
 def test_own_limit_of_steps_truncates_an_episode_that_goes_on_remotely() -> None:

@@ -127,12 +127,6 @@ def test_key_that_was_held_then_is_held_again_and_a_limit_of_steps_counts_from_t
         assert played(core, [right] * 20) == first
 
 
-def test_replay_of_an_episode_gives_its_frames_again(pong: RepeatableCore) -> None:
-    first = begin(pong)
-    expected = [fingerprint(first.screen)] + [seen[0] for seen in played(pong, [2, 3, 4, 1] * 5)]
-    assert [fingerprint(result.screen) for result in pong.replay(0, [2, 3, 4, 1] * 5, 3)] == expected
-
-
 def test_an_episode_that_is_over_goes_back_and_the_end_comes_again() -> None:
     with RepeatableCore(POLE, "local:1") as core:
         begin(core, seed=None)
@@ -164,15 +158,6 @@ def played_or_lost(core: RepeatableCore) -> bool:
     core.send({0: 1})
     core.receive(1)
     return core.result(0).lost
-
-
-def test_another_environment_of_the_core_goes_where_one_was(pong: RepeatableCore) -> None:
-    begin(pong)
-    played(pong, [2, 5, 3] * 5)
-    moment = pong.snapshot(0)
-    first = played(pong, [4, 1] * 5)
-    went_back(pong, moment, 1)
-    assert played(pong, [4, 1] * 5, 1) == first
 
 
 def test_wrong_use_says_the_rule(pong: RepeatableCore) -> None:
@@ -225,18 +210,3 @@ def test_an_episode_that_is_too_long_goes_back_only_to_what_its_remote_keeps(mon
         while not played_or_lost(core):
             pass
         assert "can't be played again" in went_back(core, moment).info["error"]
-
-
-def test_every_slot_of_a_remote_keeps_its_own_and_goes_where_another_was() -> None:
-    with RepeatableCore(POLE, "local:1", slots=2) as core:
-        for index in range(2):
-            begin(core, index, seed=index)
-        for index in range(2):
-            played(core, [0, 1], index)
-            moment = core.snapshot(index)
-            assert moment.native
-            first = played(core, [0] * 100, index)
-            for other in (index, 1 - index):
-                went_back(core, moment, other)
-                assert played(core, [0] * 100, other) == first
-            begin(core, 1 - index, seed=1 - index)

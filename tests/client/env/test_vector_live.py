@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import gc
-import multiprocessing
+import contextlib
 import os
 import signal
 import socket
@@ -27,8 +26,7 @@ from pluriverse.rfb import Region
 from pluriverse.vnc import VncOptions
 from support.leftovers import Leftovers
 from support.relay import relaying_beside
-from support.remotes import on_machine
-from support.slow_line import slow_line
+from support.remotes import MachineRemote, on_machine
 
 pytestmark = pytest.mark.display
 
@@ -68,11 +66,11 @@ class Player:
         return self.until(lambda o, r, d, i: all(observation is not None for observation in o))
 
 
-@pytest.fixture
-def nothing_left(monkeypatch: pytest.MonkeyPatch) -> Generator[None]:
+@contextlib.contextmanager
+def leaving_nothing() -> Generator[None]:
     # A place of our own: other tests' remotes come and go in the usual one. Sockets in it allow but a short name.
-    with tempfile.TemporaryDirectory() as folder:
-        monkeypatch.setattr(tempfile, "tempdir", folder)
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tempfile, "tempdir", folder)
         leftovers, threads = Leftovers(), set(threading.enumerate())
         sockets = len(psutil.Process().net_connections())
         yield
@@ -82,12 +80,24 @@ def nothing_left(monkeypatch: pytest.MonkeyPatch) -> Generator[None]:
 
 
 @pytest.fixture
-def player(nothing_left: None) -> Generator[Player]:
-    with pluriverse.make(PONG, "local:2") as env:
+def nothing_left() -> Generator[None]:
+    with leaving_nothing():
+        yield
+
+
+@pytest.fixture(scope="module")
+def two(remote: MachineRemote) -> Generator[Player]:
+    del remote  # it is there before what is looked for in the end
+    with leaving_nothing(), pluriverse.make(PONG, "local:2") as env:
         env.reset()
-        player = Player(env)
-        player.until_all_play()
-        yield player
+        yield Player(env)
+
+
+@pytest.fixture
+def player(two: Player) -> Player:
+    """Of two remotes, which play whatever a test before did to them."""
+    two.until_all_play()
+    return two
 
 
 def daemon_of(env: VectorEnv, index: int) -> psutil.Process:
@@ -187,12 +197,12 @@ def test_killed_program_is_a_truncated_episode_and_no_error(player: Player) -> N
     player.until_all_play()
 
 
-def test_picture_is_never_that_of_the_episode_before(nothing_left: None) -> None:
-    with pluriverse.make("gym-core.FreewayNoFrameskip-v3", "local:1") as env:
+def test_picture_is_never_that_of_the_episode_before(address: str) -> None:
+    with pluriverse.make(LONG, address) as env:
         env.reset()
         player = Player(env)
         player.until_all_play()
-        for _ in range(3):
+        for _ in range(2):
             # Let the traffic move on; at the beginning of each episode it stands where it stands.
             *_, before = player.until(lambda o, r, d, i: i[0].get("rewarder.frames", 0) > 30)
             env.reset()
@@ -202,24 +212,15 @@ def test_picture_is_never_that_of_the_episode_before(nothing_left: None) -> None
             assert info["n"][0]["env_status.episode_id"] != before["n"][0]["env_status.episode_id"]
 
 
-def test_regions_keep_the_metadata_block(nothing_left: None) -> None:
+def test_small_grey_pictures_of_a_region_are_played_with_lags(address: str) -> None:
     env = VectorEnv(PONG)
-    env.configure(remotes="local:1", vnc=VncOptions(regions=[Region(0, 0, 160, 210)]))
-    with env:
-        env.reset()
-        Player(env).until(lambda o, r, d, i: f"{PREFIX}lag.observation" in i[0] and o[0] is not None)
-
-
-def test_small_grey_pictures_are_played_with_lags(nothing_left: None) -> None:
-    env = VectorEnv(PONG)
-    env.configure(remotes="local:1", vnc=VncOptions(scale=4, grey=True))
+    env.configure(remotes=address, vnc=VncOptions(scale=4, grey=True, regions=[Region(0, 0, 160, 210)]))
     with env:
         env.reset()
         observation_n, *_ = Player(env).until(
             lambda o, r, d, i: f"{PREFIX}lag.observation" in i[0] and o[0] is not None
         )
-        assert observation_n[0]["vision"].shape == (192, 256, 1)
-        assert env.render("rgb_array")[0].shape == (192, 256, 1)
+        assert observation_n[0]["vision"].shape == env.render("rgb_array")[0].shape == (192, 256, 1)
 
 
 def has_gone_on(info: Any, before: Any) -> bool:
@@ -235,9 +236,8 @@ def no_end(done_n: Any, info_n: Any) -> None:
     assert "error" not in info_n[0]
 
 
-@pytest.mark.parametrize("how", ["fall_silent", "drop"])
 def test_outage_ends_no_episode_and_what_is_held_is_pressed_again(
-    how: str, nothing_left: None, monkeypatch: pytest.MonkeyPatch
+    nothing_left: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(connection, "SILENCE_S", 0.5)
     monkeypatch.setattr(connection, "PING_S", 0.1)
@@ -251,7 +251,7 @@ def test_outage_ends_no_episode_and_what_is_held_is_pressed_again(
             player = Player(env)
             *_, before = player.until(lambda o, r, d, i: "diagnostics.image_remote_time" in i[0] and o[0] is not None)
             for relay in relays:
-                getattr(relay, how)()
+                relay.drop()
             # The screen is known to be away a second after it.
             began, before_it = time.monotonic(), player.steps
             while time.monotonic() - began < 2.0 or player.steps - before_it < 2 * NOT_WAITING_STEPS:
@@ -292,57 +292,3 @@ def test_remotes_are_removed_at_exit_by_who_forgets_to_close(nothing_left: None)
     for port in forgot.stdout.split():
         with pytest.raises(ConnectionRefusedError):
             socket.create_connection(("127.0.0.1", int(port)), 1)
-
-
-def play_in_a_child(remotes: str, results: Any) -> None:
-    with pluriverse.make(PONG, remotes) as env:
-        env.reset()
-        observation_n, *_ = Player(env).until_all_play()
-        results.put(observation_n[0]["vision"].shape)
-
-
-@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
-@pytest.mark.parametrize("method", ["fork", "spawn"])
-def test_worker_builds_its_own_environment(method: str, player: Player) -> None:
-    context: Any = multiprocessing.get_context(method)
-    results: Any = context.Queue()
-    worker = context.Process(target=play_in_a_child, args=("local:1", results))
-    worker.start()
-    assert results.get(timeout=DEADLINE_S) == (768, 1024, 3)
-    worker.join(DEADLINE_S)
-    assert worker.exitcode == 0
-    results.close()
-    results.join_thread()
-    del results, worker
-    gc.collect()  # unlinks the queue's semaphores, while their tracker runs
-    # Its end took nothing of ours along.
-    player.until_all_play()
-    resource_tracker = getattr(multiprocessing, "resource_tracker", None)
-    if resource_tracker is not None:
-        resource_tracker._resource_tracker._stop()  # what spawn leaves running is Python's own
-
-
-def test_remote_that_is_half_a_second_away_is_late_itself_and_delays_no_other(nothing_left: None) -> None:
-    delay_s = 0.25  # each way
-    with (
-        on_machine() as near,
-        on_machine() as far,
-        slow_line(far.vnc_port, delay_s) as vnc_port,
-        slow_line(far.port, delay_s) as port,
-    ):
-        places = f"127.0.0.1:{near.vnc_port}+{near.port},127.0.0.1:{vnc_port}+{port}"
-        with pluriverse.make(PONG, f"vnc://{places}?password={near.password}") as env:
-            env.reset()
-            player = Player(env)
-            player.until_all_play()
-            lag = PREFIX + "lag.observation"
-            # What is known of the far one's clock is known to half a second, and so are its lags: (min, max).
-            ages: list[dict[int, tuple[float, float]]] = []
-
-            def both_told(*step: Any) -> bool:
-                ages.append({index: info[lag] for index, info in enumerate(step[3]) if info.get(lag)})
-                return all(any(index in age for age in ages) for index in (0, 1))
-
-            player.until(both_told)
-            assert max(age[1][1] for age in ages if 1 in age) > delay_s
-            assert min(age[0][1] for age in ages if 0 in age) < delay_s

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 from PIL import Image
-from pluriverse.errors import ConfigurationError
 from pluriverse.evaluation.films import FPS, LAST_MS, write_film
 from support.full_disk import files_of_at_most
 from support.recordings import HEIGHT, WIDTH, played, write
@@ -26,9 +25,3 @@ def test_no_half_of_a_film_is_left_on_a_full_disk(tmp_path: Path) -> None:
     with files_of_at_most(10), pytest.raises(OSError, match="File too large"):
         write_film(recording, tmp_path / "a.webp")
     assert not (tmp_path / "a.webp").exists()
-
-
-def test_what_is_no_recording_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "a.plrec").write_text("no")
-    with pytest.raises(ConfigurationError, match="is no recording"):
-        write_film(tmp_path / "a.plrec", tmp_path / "a.webp")

@@ -18,6 +18,7 @@ def folder(tmp_path: Path) -> Folder:
 def test_what_was_added_is_read_again(folder: Folder) -> None:
     assert folder.begin(run()) == []
     episodes = [episode(seed=seed, reaction_ms=(1.5, 2.0), lags_ms={"reward": (1.0, 2.0)}) for seed in range(3)]
+    episodes.append(episode(seed=3, ended="failed", error="a line\u2028 and\x85 another\n, in 漢字"))
     for each in episodes:
         folder.add(each)
     assert folder.read() == (run(), episodes)
@@ -40,13 +41,6 @@ def test_line_that_was_cut_off_is_dropped_and_does_not_spoil_the_next(folder: Fo
     assert [each.seed for each in folder.begin(run())] == [0]
     folder.add(episode(seed=1))
     assert [each.seed for each in folder.read()[1]] == [0, 1]
-
-
-def test_error_of_any_characters_is_read_again(folder: Folder) -> None:
-    folder.begin(run())
-    failed = episode(ended="failed", error="a line\u2028 and\x85 another\n, in 漢字")
-    folder.add(failed)
-    assert folder.read()[1] == [failed]
 
 
 def test_episode_that_was_played_twice_counts_once(folder: Folder) -> None:
@@ -86,11 +80,6 @@ def test_going_on_loses_nothing_on_a_full_disk(folder: Folder) -> None:
     with files_of_at_most(1), pytest.raises(ConfigurationError, match="out can't be written: File too large"):
         folder.begin(run(began=2.0))
     assert folder.read() == (run(), [episode()])
-
-
-def test_folder_without_results_is_told(folder: Folder) -> None:
-    with pytest.raises(ConfigurationError, match="no results of pluriverse eval"):
-        folder.read()
 
 
 def test_folder_that_cannot_be_written_is_told(folder: Folder) -> None:

@@ -101,14 +101,6 @@ def test_agent_that_fails_loses_its_episode_and_no_other(played: Played) -> None
     assert (fine.ended, fine.error) == ("budget", None)
 
 
-def test_act_that_cannot_be_done_fails_the_episode_with_the_reason(played: Played) -> None:
-    runner = played.runner(lambda: ByWord(lambda play: play.act(99)), seeds=1)
-    runner.run(runner.lots(()), ["local:1"])
-    (episode,) = played.episodes
-    assert episode.ended == "failed"
-    assert "99" in (episode.error or "")
-
-
 @pytest.mark.parametrize("mode", ["paused", "live"])
 def test_episode_whose_remote_dies_is_played_again(played: Played, mode: str) -> None:
     killed: list[int] = []
@@ -146,14 +138,6 @@ def test_environment_that_is_nowhere_leaves_episodes_that_are_named(tmp_path: Pa
     runner.run(runner.lots(()), ["local:1"])
     assert [missing.partition(": ")[0] for missing in runner.missing] == ["pong paused seed 0", "pong paused seed 1"]
     assert "unknown environment 'gym-core.NoSuchGame-v0'" in runner.missing[0]
-
-
-def test_remotes_that_never_come_leave_episodes_that_are_named(played: Played) -> None:
-    runner = played.runner(lambda: open_agent("still"), seeds=1)
-    runner.run(runner.lots(()), ["vnc://127.0.0.1:1+2"])
-    assert played.episodes == []
-    (missing,) = runner.missing
-    assert missing.startswith("pong paused seed 0: ")
 
 
 def _words(process: psutil.Process) -> list[str]:

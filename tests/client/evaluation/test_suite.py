@@ -50,25 +50,18 @@ def test_suite_has_the_tasks_whose_scripts_are_beside_it(tmp_path: Path, monkeyp
         scripted(read(tmp_path, HEAD + TASK))
 
 
-def test_shipped_suite_is_found_by_its_name() -> None:
-    assert read_suite("realtime").name == "realtime"
-
-
 @pytest.mark.parametrize(
     ("text", "said"),
     [
         (HEAD, "tasks: Field required"),
         (HEAD + TASK + TASK, "tasks: pong is there twice"),
         (HEAD.replace("2]", "1]") + TASK, "seeds: 1 is there twice"),
-        (HEAD.replace("1, 2", "-1") + TASK, "seeds.0: Input should be greater than or equal to 0"),
         (HEAD + TASK.replace("seconds = 10", "seconds = 0"), "tasks.0.seconds: "),
-        (HEAD + TASK.replace("seconds = 10", 'seconds = "long"'), "tasks.0.seconds: "),
         (HEAD + TASK.replace('"reflexes"', '"luck"'), "tasks.0.skill: "),
         (HEAD + TASK.replace("reference = 5", "reference = -5"), "random and reference are the same"),
         (HEAD + TASK + 'colour = "red"', "tasks.0.colour: Extra inputs are not permitted"),
         (HEAD + "[[tasks]", "is no TOML"),
         (HEAD + "a = " + "[" * 100_000, "is no TOML: nested too deeply"),
-        (HEAD + "a = " + "9" * 5000, "is no TOML: Exceeds the limit"),
         ("#" * (bounded.MAX_TEXT_BYTES + 1), f"has over {bounded.MAX_TEXT_BYTES} bytes"),
     ],
 )

@@ -29,8 +29,3 @@ def test_all_is_of_the_tasks_that_every_mode_has() -> None:
 def test_tasks_and_modes_that_were_not_played_are_left_out() -> None:
     table = tabulate([episode()], ["maze", "pong"], ["paused", "live"])
     assert (table.tasks, table.modes) == (["pong"], ["paused"])
-
-
-def test_nothing_in_common_has_no_sum() -> None:
-    table = tabulate([episode("a", "live"), episode("b", "paused")], ["a", "b"], ["live", "paused"])
-    assert table.all == {}

@@ -36,11 +36,6 @@ def test_runs_stand_beside_each_other_for_what_all_have_played_and_for_each_task
     ]
 
 
-def test_runs_with_no_task_in_common_have_none_together() -> None:
-    together, _ = cells([(run(), [episode()]), (run("other", tasks=["form"]), [episode("form")])])
-    assert together == [["tasks in common: 0", "paused"], ["random", "-"], ["other", "-"]]
-
-
 def test_of_repeated_runs_it_is_told_how_much_each_mean_differs() -> None:
     runs = [
         (run("scripted", **WHAT), [episode("pong", "live", score=score), episode("form", "live", score=100)])

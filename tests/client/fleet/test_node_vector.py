@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Generator
 
-import numpy as np
 import pytest
 from pluriverse.adapters.pictures import PictureOptions
-from pluriverse.errors import ActionError, Misuse
-from pluriverse.fleet.batch import Batch, VectorSpec
+from pluriverse.errors import Misuse
+from pluriverse.fleet.batch import VectorSpec
 from pluriverse.fleet.node_vector import NodeVector
-from support.remotes import kill_remote
 
 pytestmark = [pytest.mark.slow, pytest.mark.display]
 
@@ -29,52 +27,6 @@ def begun() -> Generator[tuple[NodeVector, VectorSpec]]:
     finally:
         vector.close()
         vector.close()
-
-
-def play_until_all_answer(vector: NodeVector, batch: Batch) -> Batch:
-    while len(batch) < 2 or batch.done.any():
-        batch = vector.step(dict.fromkeys(batch.env_id.tolist(), 0))
-    return batch
-
-
-def test_all_rows_that_are_acted_on_answer_with_arrays(begun: tuple[NodeVector, VectorSpec]) -> None:
-    vector, spec = begun
-    assert (spec.n, spec.shape, spec.fps, spec.actions.n) == (2, (84, 84, 1), 60, 6)
-    batch = vector.step({0: 2, 1: 3})
-    assert batch.observation.shape == (len(batch), 84, 84, 1)
-    assert batch.observation.dtype == np.uint8
-    assert batch.observation.any()
-    assert batch.reward.dtype == np.float32
-    for column in (batch.reward, batch.terminated, batch.truncated, batch.first, batch.lost, batch.elapsed, batch.done):
-        assert column.shape == (len(batch),)
-    play_until_all_answer(vector, batch)
-
-
-def test_an_invalid_action_is_refused_and_the_rows_can_be_acted_on_again(begun: tuple[NodeVector, VectorSpec]) -> None:
-    vector, _ = begun
-    with pytest.raises(ActionError, match="expected an integer of 0 to 5"):
-        vector.step({0: 2, 1: 6})
-    play_until_all_answer(vector, vector.step({0: 2, 1: 3}))
-
-
-def test_a_row_whose_remote_broke_is_truncated_and_the_other_goes_on(begun: tuple[NodeVector, VectorSpec]) -> None:
-    vector, _ = begun
-    core = vector._core  # pyright: ignore[reportPrivateUsage]
-    assert core is not None
-    kill_remote(core.env.addresses[1])
-    batch = vector.step({0: 0, 1: 0})
-    seen: dict[int, int] = {0: 0, 1: 0}
-    lost = came_back = False
-    while not came_back:
-        for row, is_lost, is_first in zip(batch.env_id.tolist(), batch.lost, batch.first, strict=True):
-            seen[row] += 1
-            if row == 1:
-                came_back |= bool(lost and is_first)
-                lost |= bool(is_lost)
-        batch = vector.step(dict.fromkeys(batch.env_id.tolist(), 0))
-    # Meanwhile the other one played.
-    assert seen[0] > STEPS > seen[1]
-    play_until_all_answer(vector, batch)
 
 
 def test_in_lockstep_everyone_is_waited_for() -> None:

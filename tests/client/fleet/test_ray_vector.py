@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pluriverse.errors import ActionError, Closed, ConfigurationError, Misuse, RemoteFailed, RemoteUnavailable
+from pluriverse.errors import ActionError, Closed, ConfigurationError, Misuse, RemoteUnavailable
 from pluriverse.fleet import Batch, RayVector
 from pluriverse.remotes.ray import RayOptions
 from support.ray_cluster import CLUSTER_S, Cluster, add_node, ray, ray_cluster, within
@@ -114,16 +114,6 @@ def test_only_who_waits_is_acted_on(vector: RayVector) -> None:
     with pytest.raises(Misuse, match="for 0 actions"):
         vector.send([], first.env_id)
     act(vector, first)
-
-
-def test_recv_says_when_nobody_was_asked_or_answers(vector: RayVector) -> None:
-    with pytest.raises(RemoteFailed, match="within 0 s"):
-        play(vector, timeout_s=0)
-    held = [vector.recv(), vector.recv()]
-    with pytest.raises(Misuse, match="all environments wait for an action"):
-        vector.recv()
-    for batch in held:
-        act(vector, batch)
 
 
 def test_what_cannot_begin_is_told(cluster: Cluster) -> None:

@@ -15,14 +15,6 @@ LATER_S = 2 * REPEAT_S
 CHARACTERS = {"a": "A", "1": "!", "2": '"'}
 
 
-def test_what_is_pressed_is_released_a_moment_later() -> None:
-    hands = Hands(BOX)
-    hands.key(Key(0.0, 0x61, True))
-    hands.key(Key(1.0, 0x61, False))
-    assert hands.take(1.0) == [KeyEvent(0x61, True)]
-    assert hands.take(1.0 + LATER_S) == [KeyEvent(0x61, False)]
-
-
 def test_a_held_key_that_repeats_is_one_press() -> None:
     hands = Hands(BOX)
     hands.key(Key(0.0, 0x61, True))

@@ -6,12 +6,10 @@ import contextlib
 import importlib.util
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Generator, Iterable
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +20,7 @@ from pluriverse.recording.recorded_screen import RecordedScreen
 from pluriverse_protocol.events import KeyEvent, PointerEvent
 from pluriverse_protocol.recordings import Input, Record, Said
 from pluriverse_server.x11.connection import hang_up, open_display
-from support.ports import free_port
-from support.remotes import PASSWORD, ROOT, Listening, MachineRemote, on_machine, started
+from support.remotes import MachineRemote, on_machine
 from support.xvfb import xvfb
 from Xlib import XK, X, protocol
 from Xlib.ext import xtest
@@ -108,9 +105,6 @@ class Recorded:
 
     def events(self) -> list[KeyEvent | PointerEvent]:
         return [record.event for record in self._records() if isinstance(record, Input)]
-
-    def rewards(self) -> int:
-        return sum(isinstance(record, Said) and record.said.get("report") == "reward" for record in self._records())
 
     def _records(self) -> Generator[Record]:
         return RecordedScreen(self._path.with_name(self._path.name + ".partial")).records()
@@ -209,38 +203,3 @@ def test_keys_go_to_the_remote_while_the_window_has_the_focus(
     assert episode.env_id == ENV
     assert len({episode.actions[0], *episode.actions}) == 3
     assert any((one != episode.observations[0]).any() for one in episode.observations)
-
-
-def test_its_recording_is_the_same_demonstration_as_the_remotes_own(tmp_path: Path) -> None:
-    mine, theirs = tmp_path / "mine.plrec", tmp_path / "theirs.plrec"
-    port, vnc_port = free_port(), free_port()
-    command = [sys.executable, "-m", "pluriverse_server", "record", str(ROOT / "runtimes" / "gym-core"), ENV]
-    ports = ["--rewarder-port", str(port), "--vnc-port", str(vnc_port), "--password", PASSWORD]
-    address = Listening(port, vnc_port, PASSWORD).address
-    with started([*command, *ports, "--output", str(theirs)]) as (recorder, _), desktop() as (there, environment):
-        with played(there, environment, "-r", address, "--seed", "7", "--record", str(mine)):
-            window = there.window("played by hand")
-            there.focus(window)
-            for name in ("Left", "Right", "Left"):
-                hold(there, window, Recorded(mine), name)
-            until(lambda: Recorded(mine).rewards() >= 2)
-            there.close(window)
-        recorder.send_signal(signal.SIGINT)
-        recorder.wait(DEADLINE_S)
-    one = next(episodes(mine))
-    other = next(episode for episode in episodes(theirs) if episode.seed == 7)
-    assert (one.env_id, one.seed, one.shape) == (other.env_id, other.seed, other.shape)
-    assert (one.actions_of.kind, one.actions_of.choices) == (other.actions_of.kind, other.actions_of.choices)
-    assert [action for action, _ in groupby(one.actions)] == [action for action, _ in groupby(other.actions)]
-    rewards = [reward for reward in one.rewards if reward]
-    assert rewards == [reward for reward in other.rewards if reward][: len(rewards)]
-    # It may begin later, with what the person saw first.
-    assert abs(steps_to_reward(one, len(rewards)) - steps_to_reward(other, len(rewards))) < FPS
-    mine_seen, theirs_seen = ({picture.tobytes() for picture in each.observations} for each in (one, other))
-    assert len(mine_seen & theirs_seen) > len(mine_seen) / 2
-
-
-def steps_to_reward(episode: Demonstration, rewards: int) -> int:
-    """Return the steps from the first key to the last of so many rewards."""
-    rewarded = [at for at, reward in enumerate(episode.rewards) if reward]
-    return rewarded[rewards - 1] - next(at for at, action in enumerate(episode.actions) if action)

@@ -16,7 +16,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from pluriverse_protocol.rfb.errors import BadWebSocket
 from pluriverse_protocol.rfb.web_stream import MAX_CONTROL_BYTES, WebStream
-from support.rfb_damage import cut, damaged
+from support.rfb_damage import cut
 from websockets.frames import Frame, Opcode
 from websockets.protocol import State
 from websockets.server import ServerProtocol
@@ -171,13 +171,6 @@ def test_wild_streams_give_the_same_up_to_the_same_error(
     library: ctypes.CDLL, stream: bytes, last: bytes, behind: bytes, chance: random.Random
 ) -> None:
     assert_the_same(library, stream + last + behind, chance)
-
-
-@given(streams.filter(bool), chances)
-def test_damaged_streams_give_the_same_up_to_the_same_error(
-    library: ctypes.CDLL, stream: bytes, chance: random.Random
-) -> None:
-    assert_the_same(library, damaged(stream, chance), chance)
 
 
 @given(st.binary(max_size=400), chances)

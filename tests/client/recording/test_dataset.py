@@ -108,13 +108,3 @@ def test_id_that_is_none_leaves_nothing(tmp_path: Path, dataset_id: str) -> None
     with pytest.raises(ConfigurationError, match="expected an id such as"):
         exported.to_minari(dataset_id)
     assert list((tmp_path / "datasets").rglob("*.hdf5")) == []
-
-
-def test_recording_without_an_episode_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match="no episode that ran"):
-        export(write(tmp_path / "a.plrec", played()[:2]))
-
-
-def test_unknown_kind_of_actions_names_the_known_ones() -> None:
-    with pytest.raises(ConfigurationError, match="discrete, keys, pointer"):
-        export(kind="events")

@@ -12,7 +12,6 @@ import pytest
 from pluriverse.errors import ConfigurationError
 from pluriverse.recording.export import Export
 from pluriverse.recording.recorded_screen import RecordedScreen
-from pluriverse_protocol.limits import MIN_FPS
 from pluriverse_protocol.recordings import MAX_SECONDS
 from support.recordings import HEADER, HEIGHT, WIDTH, begin, filled, played, ready, write
 
@@ -26,13 +25,6 @@ def test_film_shows_every_frame_of_the_recording(tmp_path: Path) -> None:
     film = cv2.VideoCapture(str(written))
     assert film.get(cv2.CAP_PROP_FRAME_COUNT) == 12
     assert (film.get(cv2.CAP_PROP_FRAME_WIDTH), film.get(cv2.CAP_PROP_FRAME_HEIGHT)) == (WIDTH, HEIGHT)
-
-
-def test_several_recordings_become_films_named_after_them(tmp_path: Path) -> None:
-    told: list[str] = []
-    paths = [write(tmp_path / f"{name}.plrec", played()) for name in ("one", "two")]
-    Export(paths, fps=5, size=None, kind=None, report=told.append).to_video(tmp_path / "film")
-    assert sorted(path.stem for path in tmp_path.glob("film-*")) == ["film-one", "film-two"]
 
 
 @pytest.mark.parametrize("to", [Export.to_video, Export.to_minari])
@@ -60,12 +52,6 @@ def test_picture_that_is_not_on_the_screen_is_refused(tmp_path: Path, picture: A
             recorded.box(said)
     else:
         assert recorded.box(said) == (0, 0, WIDTH, HEIGHT)
-
-
-def test_slowest_recording_becomes_a_film(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.plrec", [filled(0.0, 10)], replace(HEADER, fps=MIN_FPS))
-    Export([path], fps=None, size=None, kind=None, report=lambda _: None).to_video(tmp_path / "film")
-    assert list(tmp_path.glob("film.*"))
 
 
 def test_recordings_of_the_same_name_become_films_that_are_numbered(tmp_path: Path) -> None:

@@ -89,9 +89,8 @@ def test_a_vector_is_recorded_in_one_file_and_its_episodes_are_verified_one_by_o
     remote: MachineRemote, tmp_path: Path
 ) -> None:
     path = tmp_path / "run.plrun"
-    vector = PluriverseVectorEnv(
-        "gym-core.CartPole-v0", num_envs=2, remotes="local:2", clock="lockstep", record=path, autoreset_mode="SameStep"
-    )
+    options: dict[str, Any] = {"clock": "lockstep", "record": path, "autoreset_mode": "SameStep"}
+    vector = PluriverseVectorEnv("gym-core.CartPole-v0", num_envs=2, remotes=remote.address, **options)
     try:
         vector.reset()
         for _ in range(40):

@@ -20,13 +20,9 @@ trusted = st.builds(TlsOptions, st.none() | st.just(Path("/a&b/ca.pem")), st.non
 one_port = st.builds(Address, hosts, st.none(), ports, path=paths, tls=st.none() | trusted)
 
 
-@given(st.lists(addresses, min_size=1, max_size=4))
-def test_addresses_are_read_as_they_are_written(addresses: list[Address]) -> None:
-    assert parse_addresses("vnc://" + ",".join(map(str, addresses))) == addresses
-
-
-@given(addresses | one_port)
-def test_address_is_read_from_its_url(address: Address) -> None:
+@given(st.lists(addresses, min_size=1, max_size=4), addresses | one_port)
+def test_addresses_are_read_as_they_are_written(several: list[Address], address: Address) -> None:
+    assert parse_addresses("vnc://" + ",".join(map(str, several))) == several
     assert parse_addresses(address.url) == [address]
 
 

@@ -95,11 +95,3 @@ def test_waiting_has_an_end_and_says_what_was_answered_last(monkeypatch: pytest.
     monkeypatch.setattr(health, "ASK_AGAIN_S", 0.001)
     with pytest.raises(RemoteUnavailable, match=r"wasn't ready within 0\.01 s: .*refused"):
         wait_until_ready(Address("127.0.0.1", free_port(), free_port()), 0.01, lambda: None)
-
-
-def test_waiting_ends_when_there_is_nothing_to_wait_for() -> None:
-    def gone() -> None:
-        raise RemoteUnavailable("it has ended")
-
-    with pytest.raises(RemoteUnavailable, match="it has ended"):
-        wait_until_ready(Address("127.0.0.1", free_port(), free_port()), 60.0, gone)

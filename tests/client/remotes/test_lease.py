@@ -65,14 +65,6 @@ async def test_second_claim_is_told_when_the_remote_may_be_free(tmp_path: Path) 
         await claimed(served)
 
 
-async def test_remote_where_an_agent_plays_is_taken(tmp_path: Path) -> None:
-    async with serving(tmp_path) as served, served.agent() as agent:
-        await agent.assert_alive()
-        with pytest.raises(Taken, match="without a lease") as taken:
-            await claimed(served)
-        assert taken.value.free_in_s is None
-
-
 async def test_lease_that_has_ended_is_lost_and_its_token_is_no_guess(tmp_path: Path) -> None:
     async with serving(tmp_path) as served:
         lease = await claimed(served, 0.1)

@@ -24,10 +24,6 @@ class Options:
             raise ValueError("warm is too many")
 
 
-def test_options_that_are_not_given_have_their_defaults() -> None:
-    assert parse_options("ray", "", Options) == Options()
-
-
 def test_options_are_read_as_what_their_fields_are() -> None:
     read = parse_options("ray", "image=me/it:1&cpu=1.5&memory=256Mi&warm=2&owned=no", Options)
     assert read == Options(image="me/it:1", cpu=1.5, memory=Bytes(256 * 1024**2), warm=2, owned=False)

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from pluriverse.errors import ConfigurationError
 from pluriverse.remotes.places import Full, Places, one_by_one
-
-pytestmark = pytest.mark.display
 
 
 @pytest.mark.parametrize(
@@ -23,12 +20,6 @@ pytestmark = pytest.mark.display
 )
 def test_remotes_are_told_one_by_one(remotes: str, single: list[str]) -> None:
     assert one_by_one(remotes) == single
-
-
-@pytest.mark.parametrize("remotes", ["", "0", "docker:", "docker:-1", "100000"])
-def test_what_is_no_remotes_is_refused(remotes: str) -> None:
-    with pytest.raises(ConfigurationError, match="remotes"):
-        one_by_one(remotes)
 
 
 def test_a_place_is_taken_by_one_at_a_time() -> None:

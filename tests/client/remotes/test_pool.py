@@ -9,7 +9,7 @@ from collections.abc import Generator
 from typing import Any
 
 import pytest
-from pluriverse.errors import ConfigurationError, RemoteUnavailable
+from pluriverse.errors import RemoteUnavailable
 from pluriverse.remotes import Pool, open_pool
 from pluriverse.remotes.health import why_not_ready
 from pluriverse.remotes.local import LocalEngine, LocalRemote
@@ -53,16 +53,6 @@ def test_a_spare_that_died_is_not_handed_out(pool: Pool[LocalRemote]) -> None:
     assert why_not_ready(taken.address) is None
 
 
-def test_a_smaller_pool_loses_spares_and_nothing_that_was_taken(pool: Pool[LocalRemote]) -> None:
-    pool.wait_until_warm(DEADLINE_S)
-    taken = pool.take()
-    pool.wait_until_warm(DEADLINE_S)
-    pool.resize(0)
-    assert pool.spares == 0
-    taken.require_running()
-    assert why_not_ready(taken.address) is None
-
-
 def test_environments_share_a_pool_and_give_back_only_what_they_took(pool: Pool[LocalRemote]) -> None:
     one, other = pool.claim(1), pool.claim(1)
     (first,) = one.start(no_progress)
@@ -74,23 +64,6 @@ def test_environments_share_a_pool_and_give_back_only_what_they_took(pool: Pool[
     with pytest.raises(RemoteUnavailable, match="being closed"):
         one.replace(0)
     other.close()
-
-
-def test_a_closed_pool_starts_no_more(pool: Pool[LocalRemote]) -> None:
-    pool.close()
-    with pytest.raises(RemoteUnavailable, match="being closed"):
-        pool.take()
-    pool.resize(3)
-    assert pool.spares == 0
-
-
-def test_numbers_that_are_none_of_remotes_are_refused(pool: Pool[LocalRemote]) -> None:
-    for wrong in (-1, 10_000):
-        with pytest.raises(ConfigurationError, match="warm"):
-            pool.resize(wrong)
-    for wrong in (0, 10_000):
-        with pytest.raises(ConfigurationError, match="n is"):
-            pool.claim(wrong)
 
 
 def test_no_more_start_at_once_than_their_machine_can(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import time
 from collections.abc import Generator
 from typing import Any
@@ -12,7 +10,7 @@ from typing import Any
 import pluriverse
 import pytest
 from pluriverse.errors import ConfigurationError, RemoteUnavailable
-from pluriverse.remotes import open_pool, parse
+from pluriverse.remotes import parse
 from pluriverse.remotes.health import why_not_ready
 from pluriverse.remotes.manager import StartedRemotes, no_progress
 from pluriverse.remotes.ray import RayRemote, connect
@@ -130,36 +128,6 @@ def test_an_actors_remotes_end_with_it(cluster: Cluster) -> None:
     assert within(GONE_S, lambda: not runs(address))
 
 
-DRIVER = f"""
-import sys
-from pluriverse.remotes import parse
-from pluriverse.remotes.manager import no_progress
-remotes = parse({LOCAL.format(2)!r}, {PONG!r})
-print(*(address.rewarder_port for address in remotes.start(no_progress)), flush=True)
-sys.stdin.read()
-"""
-
-
-def test_remotes_end_with_a_process_that_is_killed(cluster: Cluster) -> None:
-    driver = subprocess.Popen(
-        [sys.executable, "-c", DRIVER],
-        env={**os.environ, "RAY_ADDRESS": cluster.address},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert driver.stdout is not None
-    ports = driver.stdout.readline().split()
-    try:
-        addresses = [pluriverse.remotes.Address("", rewarder_port=int(port)) for port in ports]
-        assert len(addresses) == 2
-        assert all(map(runs, addresses))
-    finally:
-        driver.kill()
-        driver.communicate()
-    assert within(GONE_S, lambda: not any(map(runs, addresses)))
-
-
 @pytest.mark.container
 def test_containers_of_a_node_are_reached_at_its_address(cluster: Cluster) -> None:
     remotes = parse("ray:1?how=docker&memory=512Mi", PONG)
@@ -169,14 +137,6 @@ def test_containers_of_a_node_are_reached_at_its_address(cluster: Cluster) -> No
         assert address.host == ray.util.get_node_ip_address()
     finally:
         remotes.close()
-
-
-def test_spares_are_taken_from_the_cluster(cluster: Cluster) -> None:
-    with open_pool("ray?how=local&cpu=0.1&warm=1", PONG) as pool:
-        pool.wait_until_warm(REPLACED_S)
-        (address,) = pool.claim(1).start(no_progress)
-        assert why_not_ready(address) is None
-    assert within(GONE_S, lambda: not runs(address))
 
 
 def test_where_no_cluster_answers_it_is_told_at_once_what_starts_one(
@@ -194,26 +154,3 @@ def test_where_no_cluster_answers_it_is_told_at_once_what_starts_one(
 def test_wrong_options_are_refused(query: str, wrong: str) -> None:
     with pytest.raises(ConfigurationError, match=wrong):
         parse(f"ray:1?{query}", PONG)
-
-
-def test_a_node_is_killed_while_it_plays_and_the_others_go_on(cluster: Cluster) -> None:
-    # The last one of this module, since it takes a node away.
-    remotes: Any = parse(LOCAL.format(3), PONG)
-    with pluriverse.make(PONG, remotes) as env:
-        env.reset()
-        assert within(REPLACED_S, lambda: all(each is not None for each in env.step([[]] * 3)[0]))
-        nodes = [node_of(remote) for remote in held(remotes)]
-        victim = next(node for node in cluster.worker_nodes if node.node_id == nodes[0])
-        lost = [index for index in range(3) if nodes[index] == nodes[0]]
-        before = env.addresses
-        cluster.remove_node(victim, allow_graceful=False)
-        errors: set[int] = set()
-
-        def replaced() -> bool:
-            observation_n, _, _, info = env.step([[]] * 3)
-            errors.update(index for index, each in enumerate(info["n"]) if "error" in each)
-            return env.addresses[0] != before[0] and all(each is not None for each in observation_n)
-
-        assert within(REPLACED_S, replaced)
-        assert errors == set(lost)
-        assert all((env.addresses[index] == before[index]) == (index not in lost) for index in range(3))

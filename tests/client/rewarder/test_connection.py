@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pluriverse import steady
 from pluriverse.endpoint import Endpoint
 from pluriverse.errors import ConfigurationError, RemoteUnavailable
 from pluriverse.rewarder import connection as module
@@ -63,14 +62,6 @@ async def test_reset_is_granted_and_rewards_come_out_with_their_episode(served: 
             reset.episode + 1,
             "resetting",
         )
-
-
-async def test_clocks_are_compared(served: Served) -> None:
-    await served.running()
-    async with opened(served.port) as connection:
-        await eventually(lambda: connection.skew(1e10) is not None)
-        assert len(connection.round_trips_s) >= 1
-        await eventually(lambda: len(connection.round_trips_s) >= module.FIRST_PINGS)
 
 
 async def test_wrong_password_is_told_by_the_remotes_own_words(served: Served) -> None:
@@ -135,16 +126,6 @@ async def test_observer_hears_everything_and_is_no_agent(served: Served) -> None
         assert second.error is None
 
 
-async def test_remote_that_stops_says_why(tmp_path: Path) -> None:
-    async with contextlib.AsyncExitStack() as stack:
-        served = await stack.enter_async_context(serving(tmp_path))
-        await served.running()
-        connection = await stack.enter_async_context(opened(served.port))
-        await served.service.stop("the test has had enough")
-        await eventually(lambda: connection.error)
-        assert "the test has had enough" in str(connection.error)
-
-
 # ── lines that break ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -170,16 +151,6 @@ async def test_acknowledgements_ride_on_pings_to_servers_that_keep_seats_only() 
     async with misbehaving(listen) as port, opened(port, token="mine"):
         await eventually(lambda: heard)
     assert "last_number" not in heard[0]
-
-
-async def test_server_hears_which_message_was_last(served: Served) -> None:
-    await served.running()
-    async with opened(served.port, token="mine"):
-        agent = served.service.hub.agent
-        assert agent is not None
-        seat = agent.seat
-        assert seat is not None
-        await eventually(lambda: not seat._sent)  # pyright: ignore[reportPrivateUsage]
 
 
 # ── remotes that break the rules ─────────────────────────────────────────────────────────────────────────────────────
@@ -229,17 +200,6 @@ async def test_remote_that_breaks_the_protocol_is_given_up(said: str | bytes, ex
     async with misbehaving(speak) as port, opened(port) as connection:
         await eventually(lambda: connection.error)
         assert expected in str(connection.error)
-
-
-async def test_methods_of_later_versions_are_passed_over() -> None:
-    async def speak(socket: ServerConnection) -> None:
-        await socket.send(json.dumps({**DESCRIBE, "method": "v0.env.weather"}))
-        await socket.send(json.dumps(DESCRIBE))
-        await socket.wait_closed()
-
-    async with misbehaving(speak) as port, opened(port) as connection:
-        assert connection.described is not None
-        assert connection.error is None
 
 
 async def test_remote_that_never_says_what_it_is_is_unavailable() -> None:
@@ -296,51 +256,3 @@ async def test_old_remotes_pings_without_received_at_are_used() -> None:
         assert skew is not None
         assert skew.low <= -99.0
         assert skew.high >= -100.0
-
-
-@pytest.mark.parametrize("step_s", [3600.0, -3600.0, 5.0])
-async def test_remotes_clock_that_is_set_is_noticed_with_its_next_message(
-    monkeypatch: pytest.MonkeyPatch, step_s: float
-) -> None:
-    monkeypatch.setattr(module, "PING_S", 60.0)
-    set_by = 0.0
-    go_on = asyncio.Event()
-
-    def headers(**more: Any) -> dict[str, Any]:
-        return {"message_id": 1, "sent_at": time.time() + set_by, **more}
-
-    async def say(socket: ServerConnection) -> None:
-        await socket.send(json.dumps({**DESCRIBE, "headers": headers(episode_id="1")}))
-
-    async def answer(socket: ServerConnection) -> None:
-        async for text in socket:
-            parent = json.loads(text)["headers"]["message_id"]
-            reply = headers(parent_message_id=parent, received_at=time.time() + set_by)
-            await socket.send(json.dumps({"method": "v0.reply.control.ping", "headers": reply, "body": {}}))
-
-    async def speak(socket: ServerConnection) -> None:
-        await say(socket)
-        answering = asyncio.create_task(answer(socket))
-        await go_on.wait()
-        await say(socket)
-        await answering
-
-    def skew(connection: RewarderConnection) -> float:
-        skew = connection.skew(steady.now())
-        return skew.middle if skew is not None else 0.0
-
-    async with misbehaving(speak) as port, opened(port) as connection:
-        await eventually(lambda: connection.pings == module.FIRST_PINGS)
-        assert abs(skew(connection)) < 1.0
-        set_by = step_s
-        go_on.set()
-        await eventually(lambda: abs(skew(connection) + step_s) < 1.0)
-
-
-async def test_closing_leaves_no_task(served: Served) -> None:
-    await served.running()
-    before = asyncio.all_tasks()
-    async with opened(served.port) as connection:
-        await eventually(lambda: connection.round_trips_s)
-    await connection.close()
-    await eventually(lambda: not {task for task in asyncio.all_tasks() - before if "rewarder" in task.get_name()})

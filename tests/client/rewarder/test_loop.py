@@ -3,7 +3,6 @@ from __future__ import annotations
 import asyncio
 import threading
 
-import pytest
 from pluriverse.rewarder.loop import BackgroundLoop
 
 DEADLINE_S = 60.0
@@ -42,14 +41,3 @@ def test_closing_cancels_what_runs_and_leaves_no_thread() -> None:
     loop.close()
     assert cancelled.is_set()
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("test loop")]
-
-
-def test_errors_of_a_coroutine_are_the_callers() -> None:
-    loop = BackgroundLoop("test loop", workers=1)
-
-    async def fail() -> None:
-        raise ValueError("as it should")
-
-    with pytest.raises(ValueError, match="as it should"):
-        loop.submit(fail()).result(DEADLINE_S)
-    loop.close()

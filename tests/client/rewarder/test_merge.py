@@ -16,10 +16,6 @@ def test_stats_are_added_up() -> None:
     assert merged({"stats.a": 1}, {"stats.a": 2.5}) == {"stats.a": 3.5}
 
 
-def test_gauges_and_everything_else_are_replaced() -> None:
-    assert merged({"stats.gauges.a": 1, "b": 1}, {"stats.gauges.a": 2, "b": "x"}) == {"stats.gauges.a": 2, "b": "x"}
-
-
 def test_stats_that_are_no_numbers_are_replaced() -> None:
     assert merged({"stats.a": 1}, {"stats.a": "many"}, {"stats.a": True}) == {"stats.a": True}
 

@@ -9,8 +9,6 @@ from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 from pluriverse.rewarder.reward_buffer import MAX_EPISODES, MAX_TEXTS, Popped, RewardBuffer, RewardsOverflow
 from pluriverse_protocol.messages import Describe, Observation, Reward, ServerMessage, Text
 
-pytestmark = pytest.mark.display
-
 
 def describe(state: str) -> Describe:
     return Describe("toy.First-v0", state, 60.0)  # type: ignore[arg-type]
@@ -64,16 +62,6 @@ def test_what_is_known_at_the_first_frame_is_popped_with_it() -> None:
     assert buffer.pop().info == {"lives": 5}
 
 
-def test_rewards_since_the_last_pop_are_added_up() -> None:
-    remote, buffer = running()
-    remote.say(Reward(1.0, False, {"stats.a": 1, "b": 1}))
-    remote.say(Reward(2.5, False, {"stats.a": 2, "b": 2}))
-    popped = buffer.pop()
-    assert (popped.reward, popped.count, popped.done) == (3.5, 2, False)
-    assert popped.info == {"stats.a": 3, "b": 2, "env_status.reset.episode_id": "1"}
-    assert buffer.pop() == Popped(1, "running", current=True, running_since=(502.0, 1002.0))
-
-
 def test_rewards_that_add_up_to_infinity_are_refused_however_they_are_taken() -> None:
     largest = math.nextafter(math.inf, 0)
     remote, buffer = running()
@@ -82,27 +70,6 @@ def test_rewards_that_add_up_to_infinity_are_refused_however_they_are_taken() ->
     with pytest.raises(RewardsOverflow):
         remote.say(Reward(largest, False))
     assert buffer.pop().reward == 0.0
-
-
-def test_info_cannot_set_the_clients_own_keys() -> None:
-    remote, buffer = running()
-    remote.say(Reward(1.0, False, {"env_status.reset.episode_id": "7", "error": "it broke", "lives": 3}))
-    assert buffer.pop().info == {"lives": 3, "env_status.reset.episode_id": "1"}
-
-
-def test_last_reward_of_an_episode_comes_alone() -> None:
-    remote, buffer = running()
-    remote.say(Reward(1.0, False))
-    remote.say(Reward(2.0, True, truncated=True, terminated=False))
-    remote.begin()
-    remote.run()
-    remote.say(Reward(10.0, False))
-    ended = buffer.pop()
-    assert (ended.reward, ended.done, ended.truncated, ended.terminated) == (3.0, True, True, False)
-    assert (ended.completed_id, ended.completed_state, ended.episode_id, ended.state) == (1, "running", 2, "running")
-    assert ended.current
-    following = buffer.pop()
-    assert (following.reward, following.done, following.episode_id) == (10.0, False, 2)
 
 
 def test_old_remotes_that_do_not_say_why_end_their_episodes_by_an_outcome() -> None:
@@ -122,20 +89,6 @@ def test_episode_that_is_followed_without_an_end_is_truncated() -> None:
     assert popped.info["env_status.artificial.done"] is True
 
 
-def test_texts_and_observations_are_of_the_episode_that_goes_on() -> None:
-    remote, buffer = running()
-    remote.say(Text("old"))
-    remote.say(Observation([1]))
-    remote.say(Reward(0.0, True))
-    remote.begin()
-    remote.say(Text("new"))
-    remote.say(Observation([2]))
-    popped = buffer.pop()
-    assert (popped.texts, popped.observation) == (["new"], Observation([2]))
-    again = buffer.pop()
-    assert (again.texts, again.observation) == ([], Observation([2]))
-
-
 def test_last_that_an_episode_told_comes_with_its_end() -> None:
     remote, buffer = running()
     remote.say(Text("the end"))
@@ -149,16 +102,6 @@ def test_last_that_an_episode_told_comes_with_its_end() -> None:
     assert (ended.texts, ended.observation) == (["the beginning"], None)
     following = buffer.pop()
     assert (following.completed_texts, following.completed_observation) == ([], None)
-
-
-def test_peek_takes_nothing() -> None:
-    remote, buffer = running()
-    remote.say(Reward(1.0, True))
-    remote.begin()
-    agent, there = buffer.peek()
-    assert (agent.episode_id, agent.state) == (1, "running")
-    assert (there.episode_id, there.state) == (2, "resetting")
-    assert buffer.pop().reward == 1.0
 
 
 def test_memory_is_bounded_when_nobody_steps() -> None:

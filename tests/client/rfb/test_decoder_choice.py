@@ -46,9 +46,3 @@ def test_native_runs_where_it_was_built(monkeypatch: pytest.MonkeyPatch) -> None
     assert implementation() == "native: it was built, and is the faster one"
     monkeypatch.setenv(ENVIRONMENT_VARIABLE, "native")
     assert implementation() == "native: PLURIVERSE_RFB=native asks for it"
-
-
-def test_implementation_that_does_not_exist_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(ENVIRONMENT_VARIABLE, "fortran")
-    with pytest.raises(DecoderUnavailable, match="'fortran', expected python or native"):
-        decoder_class()

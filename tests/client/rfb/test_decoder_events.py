@@ -67,14 +67,6 @@ def test_new_size_brings_a_new_black_framebuffer_and_leaves_the_old_one(decoder_
     np.testing.assert_array_equal(decoder.framebuffer[18:, 24:], white)
 
 
-def test_framebuffer_stays_the_same_array_from_update_to_update(decoder_class: type[Decoder]) -> None:
-    decoder = decoder_class(16, 12)
-    before = decoder.framebuffer
-    decoder.feed(update(Encoder().encode("tight", np.full((12, 16, 3), 9, np.uint8))))
-    assert decoder.framebuffer is before or np.shares_memory(decoder.framebuffer, before)
-    assert (before == 9).all()
-
-
 @pytest.mark.parametrize(("width", "height"), [(9, 5), (8, 8), (1, 1), (0, 0), (0, 3), (3, 0)])
 def test_cursor_is_told_with_its_hotspot_and_transparency(
     decoder_class: type[Decoder], width: int, height: int
@@ -87,22 +79,3 @@ def test_cursor_is_told_with_its_hotspot_and_transparency(
     assert (shape.hotspot_x, shape.hotspot_y) == (4, 2)
     np.testing.assert_array_equal(shape.rgba, rgba)
     assert finished == UpdateFinished(0, 0)
-
-
-@pytest.mark.parametrize(("width", "height"), [(0, 0), (0, 5), (5, 0)])
-@pytest.mark.parametrize("encoding", [Encoding.RAW, Encoding.HEXTILE])
-def test_empty_rectangle_has_no_bytes(
-    decoder_class: type[Decoder], width: int, height: int, encoding: Encoding
-) -> None:
-    decoder = decoder_class(16, 12)
-    assert decoder.feed(update(rectangle(1, 1, width, height, encoding))) == [UpdateFinished(1, 0)]
-    assert not decoder.framebuffer.any()
-
-
-def test_nothing_is_told_before_a_message_is_whole(decoder_class: type[Decoder]) -> None:
-    decoder = decoder_class(16, 12)
-    message = update(Encoder().encode("hextile", np.full((12, 16, 3), 7, np.uint8)))
-    assert decoder.feed(message[:-1]) == []
-    assert (decoder.updates, decoder.pixels) == (0, 0)
-    assert decoder.feed(message[-1:]) == [UpdateFinished(1, 192)]
-    assert (decoder.updates, decoder.pixels) == (1, 192)

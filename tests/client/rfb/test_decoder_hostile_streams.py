@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import functools
-import random
 import struct
 import zlib
 
@@ -13,7 +11,7 @@ import pytest
 import simplejpeg  # pyright: ignore[reportMissingTypeStubs] - it has them, in a place where nobody looks
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pluriverse.rfb.decoder import Decoder, Region
+from pluriverse.rfb.decoder import Decoder
 from pluriverse.rfb.errors import (
     BadData,
     BadGeometry,
@@ -24,9 +22,8 @@ from pluriverse.rfb.errors import (
 )
 from pluriverse_protocol.rfb import limits
 from pluriverse_protocol.rfb.numbers import Encoding
-from support.rfb_damage import damaged
-from support.rfb_encoders import LOSSLESS, Encoder, cursor, extended_desktop_size, rectangle, update
-from support.rfb_streams import SCRIPTS, STREAMS, Recording, photo
+from support.rfb_encoders import extended_desktop_size, rectangle, update
+from support.rfb_streams import photo
 
 WIDTH, HEIGHT = 64, 48
 WHOLE = (0, 0, WIDTH, HEIGHT)
@@ -187,48 +184,6 @@ def test_empty_jpeg_rectangle_is_an_error(decoder_class: type[Decoder]) -> None:
     for width, height in ((WIDTH, 0), (0, 0)):
         with pytest.raises(BadData):
             decoder_class(WIDTH, HEIGHT).feed(tight(b"\x90" + compact(len(flat)) + bytes(flat), (0, 0, width, height)))
-
-
-@functools.cache
-def good_streams() -> list[tuple[int, int, bytes]]:
-    """Width, height, and what the server said: recorded ones, and one of each encoding."""
-    streams: list[tuple[int, int, bytes]] = []
-    for name in SCRIPTS:
-        recording = Recording.load(STREAMS / f"{name}.npz")
-        # Some updates only: few enough that damage is likely to hit what matters.
-        streams.append((recording.width, recording.height, recording.stream[:12_000]))
-    chance = np.random.default_rng(1)
-    for kind in (*LOSSLESS, "tight jpeg", "tight gradient", "tight palette"):
-        encoder, made = Encoder(3), b""
-        for colours in (2, 4, 16, 60, 200):
-            palette = chance.integers(0, 256, (colours, 3), dtype=np.uint8)
-            indices = chance.integers(0, colours, HEIGHT * WIDTH).repeat(3)[: HEIGHT * WIDTH]
-            made += update(encoder.encode(kind, palette[indices].reshape(HEIGHT, WIDTH, 3)))
-        made += update(cursor(1, 1, np.zeros((9, 9, 4), np.uint8)), extended_desktop_size(70, 60))
-        streams.append((WIDTH, HEIGHT, made))
-    return streams
-
-
-@given(which=st.integers(0, 1000), seed=st.integers(0, 2**32 - 1), with_regions=st.booleans())
-@settings(max_examples=300, deadline=None)
-def test_damaged_stream_is_decoded_or_raises_a_typed_error(
-    decoder_class: type[Decoder], which: int, seed: int, with_regions: bool
-) -> None:
-    streams = good_streams()
-    width, height, stream = streams[which % len(streams)]
-    chance = random.Random(seed)
-    data = damaged(stream, chance)
-    decoder = decoder_class(width, height, regions=[Region(5, 5, 30, 30)] if with_regions else None)
-    at = 0
-    try:
-        while at < len(data):
-            size = chance.choice([1, 50, 3000, len(data)])
-            decoder.feed(data[at : at + size])
-            at += size
-    except RfbProtocolError:
-        with pytest.raises(RfbProtocolError):
-            decoder.feed(b"\0")
-    assert decoder.framebuffer.shape == (decoder.height, decoder.width, 3)
 
 
 @given(garbage=st.binary(max_size=400))

@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator
 from pathlib import Path
 
-import numpy as np
 import pytest
-from pluriverse.rfb.decoder import Decoder
 from pluriverse.rfb.errors import AuthenticationFailed
-from pluriverse.rfb.events import EndOfContinuousUpdates
-from pluriverse_protocol.rfb import messages
-from pluriverse_protocol.rfb.numbers import Encoding
-from pluriverse_protocol.rfb.preferences import preferred_encodings
 from pluriverse_server.access.keyring import Keyring
 from pluriverse_server.display import Screen, make_screen
-from pluriverse_server.process import ChildProcess
-from support.rfb_streams import HEIGHT, WIDTH, Viewer, easel, photo, screen_options, sprites, writing
-from support.tigervnc import wait_for_greeting
+from support.rfb_streams import Viewer, screen_options
 
 pytestmark = pytest.mark.display
 
 PASSWORD = "open up"
-
-StartServer = Callable[..., Awaitable[int]]
 
 
 @pytest.fixture
@@ -33,86 +23,6 @@ async def locked_screen(tmp_path: Path) -> AsyncGenerator[Screen]:
     await shown.start()
     yield shown
     await shown.stop()
-
-
-@pytest.fixture
-async def start_server(screen: Screen, tmp_path: Path) -> AsyncGenerator[StartServer]:
-    """Starts another VNC server for the screen, with its own security, and says at which port."""
-    servers: list[ChildProcess] = []
-
-    async def start(*arguments: str) -> int:
-        port = screen_options(tmp_path).vnc_port
-        command = ["X0tigervnc", f"-display={screen.display}", f"-rfbport={port}", "-localhost=1", *arguments]
-        servers.append(await ChildProcess.start("VNC server", command, env=screen.environment, network=True))
-        await wait_for_greeting(port)
-        return port
-
-    yield start
-    for server in servers:
-        await server.stop()
-
-
-@pytest.mark.parametrize("encoding", ["raw", "hextile", "zrle", "tight"])
-async def test_picture_is_the_one_that_was_drawn(screen: Screen, decoder_class: type[Decoder], encoding: str) -> None:
-    wishes = preferred_encodings(encodings=[encoding])
-    with easel(screen) as artist, Viewer(screen.options.vnc_port, encodings=wishes, decoder=decoder_class) as viewer:
-        viewer.update(incremental=False)
-        shown = np.zeros((HEIGHT, WIDTH, 3), np.uint8)
-        for picture in (sprites(WIDTH, HEIGHT, 5), photo(100, 90), writing(60, 130), sprites(99, 99, 6, colours=100)):
-            shown[: picture.shape[0], : picture.shape[1]] = picture
-            artist.draw(picture)
-            viewer.update_until(lambda: np.array_equal(viewer.decoder.framebuffer, shown))
-
-
-async def test_moved_picture_is_copied(tmp_path: Path, decoder_class: type[Decoder]) -> None:
-    screen = make_screen(screen_options(tmp_path, backend="xvnc"))
-    await screen.start()
-    try:
-        wishes = preferred_encodings(encodings=["copyrect", "tight"])
-        with (
-            easel(screen) as artist,
-            Viewer(screen.options.vnc_port, encodings=wishes, decoder=decoder_class) as viewer,
-        ):
-            shown = photo(WIDTH, HEIGHT)
-            artist.draw(shown)
-            viewer.update(incremental=False)
-            viewer.update_until(lambda: np.array_equal(viewer.decoder.framebuffer, shown))
-            before = len(viewer.stream)
-            shown[50:130, 60:150] = shown[40:120, 50:140].copy()
-            artist.copy(50, 40, 90, 80, 60, 50)
-            viewer.update_until(lambda: np.array_equal(viewer.decoder.framebuffer, shown))
-            assert Encoding.COPYRECT.to_bytes(4, "big") in viewer.stream[before:]
-            # What was moved are 21600 bytes of picture.
-            assert len(viewer.stream) - before < 500
-    finally:
-        await screen.stop()
-
-
-async def test_continuous_updates_come_without_being_asked_for(screen: Screen, decoder_class: type[Decoder]) -> None:
-    wishes = preferred_encodings(encodings=["tight"])
-    with easel(screen) as artist, Viewer(screen.options.vnc_port, encodings=wishes, decoder=decoder_class) as viewer:
-        viewer.update(incremental=False)
-        while EndOfContinuousUpdates() not in viewer.events:
-            viewer.receive()
-        viewer.send(messages.enable_continuous_updates(True, 0, 0, WIDTH, HEIGHT))
-        for seed in range(3):
-            picture = sprites(WIDTH, HEIGHT, seed)
-            artist.draw(picture)
-            while not np.array_equal(viewer.decoder.framebuffer, picture):
-                viewer.receive()
-        viewer.events.clear()
-        viewer.send(messages.enable_continuous_updates(False, 0, 0, 0, 0))
-        while EndOfContinuousUpdates() not in viewer.events:
-            viewer.receive()
-
-
-@pytest.mark.parametrize("greeting", [None, b"RFB 003.007\n", b"RFB 003.003\n"])
-async def test_every_version_lets_in_without_a_password(screen: Screen, greeting: bytes | None) -> None:
-    with Viewer(screen.options.vnc_port, greeting=greeting) as viewer:
-        assert (viewer.desktop.width, viewer.desktop.height) == (WIDTH, HEIGHT)
-        assert "recorded" in viewer.desktop.name
-        assert viewer.handshake.version == ((3, int(greeting[8:11])) if greeting else (3, 8))
-        viewer.update(incremental=False)
 
 
 @pytest.mark.parametrize("greeting", [None, b"RFB 003.007\n", b"RFB 003.003\n"])

@@ -1,51 +1,31 @@
-"""What TigerVNC sent once, byte for byte; ``support.rfb_streams`` makes these recordings."""
+"""What TigerVNC sent once, byte for byte: each encoding, in updates of pictures of all kinds."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import numpy as np
 import pytest
 from pluriverse.rfb.decoder import Decoder
 from pluriverse.rfb.events import CursorShape, EndOfContinuousUpdates, Event, Fence, UpdateFinished
-from support.rfb_streams import SCRIPTS, STREAMS, Recording
 
+STREAMS = sorted(Path(__file__).with_name("streams").glob("*.npz"))
 # Versions of libjpeg-turbo round differently.
 ROUNDING = 2
 
-every_recording = pytest.mark.parametrize("name", list(SCRIPTS))
 
-
-def play(decoder: Decoder, stream: bytes, piece: int) -> list[Event]:
-    return [event for at in range(0, len(stream), piece) for event in decoder.feed(stream[at : at + piece])]
-
-
-def require_same(picture: np.ndarray[tuple[int, ...], np.dtype[np.uint8]], recording: Recording) -> None:
-    assert picture.shape == recording.picture.shape
-    allowed = ROUNDING if recording.lossy else 0
-    assert np.abs(picture.astype(int) - recording.picture).max() <= allowed
-
-
-@every_recording
-def test_stream_gives_the_recorded_picture_however_it_is_cut(decoder_class: type[Decoder], name: str) -> None:
-    recording = Recording.load(STREAMS / f"{name}.npz")
+@pytest.mark.parametrize("path", STREAMS, ids=lambda path: path.stem)
+def test_stream_gives_the_recorded_picture_however_it_is_cut(decoder_class: type[Decoder], path: Path) -> None:
+    with np.load(path) as recorded:
+        (width, height), stream, picture = recorded["size"].tolist(), recorded["stream"].tobytes(), recorded["picture"]
+        allowed = ROUNDING if recorded["lossy"] else 0
     for piece in (7, 1460, 1 << 20):
-        decoder = decoder_class(recording.width, recording.height)
-        events = play(decoder, recording.stream, piece)
-        require_same(decoder.framebuffer, recording)
+        decoder = decoder_class(width, height)
+        events: list[Event] = []
+        for at in range(0, len(stream), piece):
+            events += decoder.feed(stream[at : at + piece])
+        assert np.abs(decoder.framebuffer.astype(int) - picture).max() <= allowed
         finished = [event for event in events if isinstance(event, UpdateFinished)]
         assert decoder.updates == len(finished)
         assert decoder.pixels == sum(event.pixels for event in finished)
         assert {Fence, EndOfContinuousUpdates, CursorShape} <= {type(event) for event in events}
-
-
-@every_recording
-def test_stream_may_come_in_any_kind_of_buffer_and_is_not_kept(decoder_class: type[Decoder], name: str) -> None:
-    recording = Recording.load(STREAMS / f"{name}.npz")
-    decoder = decoder_class(recording.width, recording.height)
-    buffer = bytearray(1000)
-    for at in range(0, len(recording.stream), 1000):
-        piece = recording.stream[at : at + 1000]
-        buffer[: len(piece)] = piece
-        decoder.feed(memoryview(buffer)[: len(piece)])
-        buffer[:] = bytes(1000)
-    decoder.feed(bytearray())
-    require_same(decoder.framebuffer, recording)

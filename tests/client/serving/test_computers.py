@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import threading
-import time
 from collections.abc import Generator
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 
 import pytest
 from pluriverse.adapters.computer import Computer, Wait
-from pluriverse.errors import ConfigurationError, PluriverseError
+from pluriverse.errors import PluriverseError
 from pluriverse.remotes.places import Full, Places
 from pluriverse.serving.computers import Computers, NoSuchHandle
 
@@ -58,21 +56,6 @@ def test_what_could_not_be_opened_takes_no_remote(computers: Computers) -> None:
     computers.close(computers.open(POLE))
 
 
-def test_calls_on_one_computer_come_one_after_the_other(computers: Computers) -> None:
-    handle = computers.open(POLE)
-    order: list[str] = []
-
-    def act(computer: Computer) -> None:
-        order.append(f"second, {computer.clock}")
-
-    with computers.using(handle):
-        waiting = threading.Thread(target=computers.do, args=(handle, act))
-        waiting.start()
-        order.append("first")
-    waiting.join(60)
-    assert order == ["first", "second, lockstep"]
-
-
 def test_a_call_that_is_given_up_lets_go_of_the_computer_whether_it_acts_or_waits() -> None:
     computers = Computers(Places("local:1"), clock="realtime")
     began, given_up = threading.Event(), threading.Event()
@@ -94,28 +77,3 @@ def test_a_call_that_is_given_up_lets_go_of_the_computer_whether_it_acts_or_wait
         assert computers.do(handle, lambda computer: computer.clock) == "realtime"
     finally:
         computers.close_all()
-
-
-def test_the_end_breaks_off_what_is_under_way() -> None:
-    computers = Computers(Places("local:1"), clock="realtime")
-    handle = computers.open("gym-core.PongNoFrameskip-v3")
-    began, ended = threading.Event(), threading.Event()
-
-    def wait() -> None:
-        with contextlib.suppress(PluriverseError), computers.using(handle) as computer:
-            computer.begin()
-            began.set()
-            computer.do(Wait(100.0))
-        ended.set()
-
-    threading.Thread(target=wait, daemon=True).start()
-    assert began.wait(60)
-    before = time.monotonic()
-    computers.close_all()
-    assert ended.wait(60)
-    assert time.monotonic() - before < 90
-
-
-def test_there_is_no_third_clock() -> None:
-    with pytest.raises(ConfigurationError, match="clock"):
-        Computers(Places("1"), clock="slow")

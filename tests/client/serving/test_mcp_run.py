@@ -88,14 +88,6 @@ async def test_ctrl_c_ends_the_server_though_a_client_waits() -> None:
     leftovers.assert_none(END_S)
 
 
-async def test_a_wait_that_is_cancelled_frees_its_handle() -> None:
-    parameters = StdioServerParameters(command=PLURIVERSE, args=PLAYING)
-    async with Client(stdio_client(parameters)) as client:
-        async with waiting(client) as handle:
-            pass
-        await require_free(client, handle)
-
-
 async def test_a_client_that_hangs_up_over_http_frees_its_handle() -> None:
     where = f"127.0.0.1:{free_port()}"
     environment = {**os.environ, "PLURIVERSE_TOKEN": TOKEN}

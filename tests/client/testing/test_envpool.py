@@ -26,8 +26,8 @@ def test_families_conform(env_id: str, options: dict[str, Any], address: str) ->
     check(env_id, address, **options)
 
 
-def test_several_remotes_conform_asynchronously() -> None:
-    check("gym-core.CartPole-v0", "local:3", batch_size=2)
+def test_several_conform_asynchronously(address: str) -> None:
+    check("gym-core.CartPole-v0", address, num_envs=3, batch_size=2, clock="lockstep")
 
 
 def test_broken_promise_is_named(address: str, monkeypatch: pytest.MonkeyPatch) -> None:

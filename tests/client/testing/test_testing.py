@@ -8,7 +8,7 @@ import pytest
 from gymnasium.vector import AutoresetMode
 from pluriverse import testing
 
-pytestmark = [pytest.mark.slow, pytest.mark.display]
+pytestmark = pytest.mark.display
 
 
 def test_promise_that_was_not_kept_is_raised() -> None:
@@ -37,11 +37,8 @@ PONG = "gym-core.PongDeterministic-v3"
         ("alf", {}),
     ],
 )
-def test_environment_in_lockstep_conforms_to_every_interface(interface: str, options: dict[str, Any]) -> None:
+def test_environment_in_lockstep_conforms_to_every_interface(
+    interface: str, options: dict[str, Any], address: str
+) -> None:
     env_id = "Pong-v5" if interface == "envpool" else PONG
-    getattr(testing, f"check_{interface}")(env_id, "local:1", clock="lockstep", **options)
-
-
-def test_several_in_lockstep_conform_as_batches() -> None:
-    testing.check_envpool("gym-core.CartPole-v0", "local:3", batch_size=2, clock="lockstep")
-    testing.check_gymnasium("gym-core.CartPole-v0", "local:2", clock="lockstep")
+    getattr(testing, f"check_{interface}")(env_id, address, clock="lockstep", **options)

@@ -35,11 +35,12 @@ def _descriptors() -> int:
 @pytest.fixture
 def nothing_left() -> Generator[None]:
     """Fails if the test leaves a thread or a descriptor."""
-    # The loader and thread pools of libraries start theirs at their first use.
-    gc.collect()
+    # What is there already takes long to be looked through.
+    gc.freeze()
     threads, descriptors = _threads(), _descriptors()
     yield
     gc.collect()
+    gc.unfreeze()
     deadline = time.monotonic() + GONE_S
     while _threads() > threads and time.monotonic() < deadline:
         time.sleep(0.005)

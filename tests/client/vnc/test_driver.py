@@ -12,18 +12,17 @@ from collections.abc import Callable, Generator
 import numpy as np
 import pytest
 from pluriverse.rfb import Region, RfbProtocolError
-from pluriverse.rfb.decoder import implementation as chosen
 from pluriverse.vnc import Frame, VncConnection, VncOptions, connect, wait_for_frames
 from pluriverse.vnc.options import Implementation
 from pluriverse_protocol.events import KeyEvent, PointerEvent
 from pluriverse_protocol.rfb.numbers import ClientMessage, FenceFlag
 from support.rfb_encoders import rectangle, update
-from support.vnc_servers import Peer, fence, one_colour, server
+from support.sockets import DEADLINE_S
+from support.vnc_servers import Peer, fence, one_colour, server, wait_for_error
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
 
 WIDTH, HEIGHT = 64, 64
-DEADLINE_S = 60.0
 END_OF_CONTINUOUS_UPDATES = b"\x96"
 
 Connect = Callable[..., VncConnection]
@@ -65,15 +64,6 @@ def next_frame(connection: VncConnection) -> Frame:
     frame = connection.frame()
     assert frame is not None
     return frame
-
-
-def wait_for_error(connection: VncConnection) -> Exception:
-    """Why the connection died."""
-    deadline = time.monotonic() + DEADLINE_S
-    while connection.error is None:
-        assert time.monotonic() < deadline, "still alive"
-        time.sleep(0.002)
-    return connection.error
 
 
 def paint_each_request(peer: Peer) -> None:
@@ -138,34 +128,6 @@ def test_frames_are_never_torn_and_stay_as_they_are(connects: Connect) -> None:
         assert all((frame.array == colour).all() for frame, colour in kept)
         assert [frame.updates for frame, _ in kept] == sorted({frame.updates for frame, _ in kept})
         connection.close()
-
-
-def test_arrays_are_read_only(connects: Connect) -> None:
-    with server(paint_once) as port:
-        connection = connects(port)
-        frame = next_frame(connection)
-        with pytest.raises(ValueError, match="read-only"):
-            frame.array[0, 0, 0] = 1
-        connection.close()
-        assert (frame.array == 7).all()
-
-
-def test_the_first_request_is_for_all_and_the_others_for_changes(connects: Connect) -> None:
-    seen: list[tuple[bool, tuple[int, int, int, int]]] = []
-
-    def script(peer: Peer) -> None:
-        for _ in range(3):
-            seen.append(peer.wait_for_request())
-            peer.send(one_colour(WIDTH, HEIGHT, 1))
-        peer.wait_for_request()
-
-    with server(script) as port:
-        connection = connects(port)
-        while next_frame(connection).updates < 3:
-            pass
-        connection.close()
-    whole = (0, 0, WIDTH, HEIGHT)
-    assert seen == [(False, whole), (True, whole), (True, whole)]
 
 
 def test_with_regions_only_the_rectangle_around_them_is_asked_for(connects: Connect) -> None:
@@ -245,19 +207,6 @@ def test_frames_follow_the_size_of_the_screen(connects: Connect) -> None:
     assert asked == [(False, (0, 0, 32, 16))]
 
 
-def test_updates_without_pixels_are_no_frames(connects: Connect) -> None:
-    def script(peer: Peer) -> None:
-        peer.wait_for_request()
-        peer.send(update(rectangle(0, 0, 0, 0, -239)))
-        peer.wait_for_request()
-        peer.send(one_colour(WIDTH, HEIGHT, 9))
-        peer.wait_for_request()
-
-    with server(script) as port:
-        frame = next_frame(connects(port))
-        assert frame.updates == 2
-
-
 def test_keys_and_pointer_arrive_and_what_is_held_is_let_go_at_close(connects: Connect) -> None:
     got: list[tuple[int, bytes]] = []
 
@@ -277,22 +226,6 @@ def test_keys_and_pointer_arrive_and_what_is_held_is_let_go_at_close(connects: C
         (4, key(1, 0xFFE1)), (4, key(1, 0x41)), (4, key(1, 0x42)), (4, key(0, 0x42)), (5, pointer(1, 3, 4)),
         (4, key(0, 0x41)), (4, key(0, 0xFFE1)), (5, pointer(0, 3, 4)),
     ]  # fmt: skip
-
-
-def test_input_is_dropped_once_the_connection_is_closed(connects: Connect) -> None:
-    with server(paint_once) as port:
-        connection = connects(port)
-        connection.close()
-        connection.send_events([KeyEvent(1, True)])
-        assert connection.error is None
-
-
-def test_a_server_that_hangs_up_is_an_error(connects: Connect) -> None:
-    with server(lambda peer: None) as port:
-        connection = connects(port)
-        error = wait_for_error(connection)
-        assert isinstance(error, ConnectionError)
-        assert wait_for_frames([connection], DEADLINE_S) == []
 
 
 def test_a_server_that_breaks_off_within_a_frame_leaves_the_last_whole_one(connects: Connect) -> None:
@@ -434,22 +367,6 @@ def test_waiting_names_all_that_have_a_frame(connects: Connect) -> None:
             connection.close()
 
 
-def test_twenty_four_connections_get_all_their_frames(connects: Connect) -> None:
-    with server(paint_each_request) as port:
-        connections = [connects(port) for _ in range(24)]
-        taken = [0] * len(connections)
-        deadline = time.monotonic() + DEADLINE_S
-        while min(taken) < 10:
-            assert time.monotonic() < deadline, taken
-            for index in wait_for_frames(connections, DEADLINE_S):
-                frame = connections[index].frame()
-                assert frame is not None
-                assert (frame.array == frame.array[0, 0, 0]).all()
-                taken[index] += 1
-        for connection in connections:
-            connection.close()
-
-
 def test_native_driver_needs_no_more_threads_for_more_connections(connects_natively: Connect) -> None:
 
     def own_threads() -> int:
@@ -463,57 +380,12 @@ def test_native_driver_needs_no_more_threads_for_more_connections(connects_nativ
             connection.close()
 
 
-def test_closing_one_leaves_the_others(connects: Connect) -> None:
-    with server(paint_each_request) as port:
-        first, second, third = (connects(port) for _ in range(3))
-        first.close()
-        third.close()
-        for _ in range(5):
-            next_frame(second)
-        second.close()
-
-
 @pytest.mark.usefixtures("connects_natively")
 def test_a_native_connection_that_is_forgotten_hangs_up() -> None:
     with server(paint_each_request) as port:
         connection = connect("127.0.0.1", port, options=VncOptions(implementation="native"))
         next_frame(connection)
         del connection
-
-
-def test_small_grey_frames_are_the_same_from_both(connects_natively: Connect) -> None:
-    picture = np.random.default_rng(1).integers(0, 256, (HEIGHT, WIDTH, 3), dtype=np.uint8)
-    body = np.insert(picture[..., ::-1], 3, 0, axis=2).tobytes()
-
-    def script(peer: Peer) -> None:
-        peer.wait_for_request()
-        peer.send(update(rectangle(0, 0, WIDTH, HEIGHT, 0, body)))
-        peer.wait_for_request()
-        peer.send(update(rectangle(5, 9, 20, 1, 0, bytes(80))))
-        while True:
-            peer.message()
-
-    with server(script) as port:
-        for scale in (1, 2, 3, 7, 64):
-            for grey in (False, True):
-                frames: list[Frame] = []
-                python = connect("127.0.0.1", port, options=VncOptions(implementation="python", scale=scale, grey=grey))
-                for connection in (connects_natively(port, scale=scale, grey=grey), python):
-                    while (frame := next_frame(connection)).updates < 2:
-                        pass
-                    frames.append(frame)
-                    connection.close()
-                assert frames[0].array.shape == (max(1, HEIGHT // scale), max(1, WIDTH // scale), 1 if grey else 3)
-                assert np.array_equal(frames[0].array, frames[1].array), (scale, grey)
-
-
-def test_mixed_connections_can_be_waited_for(connects_natively: Connect) -> None:
-    with server(paint_once) as port, server(read_only) as quiet:
-        native = connects_natively(quiet)
-        python = connect("127.0.0.1", port, options=VncOptions(implementation="python"))
-        assert wait_for_frames([native, python], DEADLINE_S) == [1]
-        native.close()
-        python.close()
 
 
 def test_a_forked_child_is_told_and_can_connect_anew(connects_natively: Connect) -> None:
@@ -531,13 +403,4 @@ def test_a_forked_child_is_told_and_can_connect_anew(connects_natively: Connect)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
         for _ in range(3):
             next_frame(connection)
-        connection.close()
-
-
-def test_the_environment_chooses_the_implementation(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PLURIVERSE_RFB", "python")
-    assert chosen().startswith("python")
-    with server(paint_once) as port:
-        connection = connect("127.0.0.1", port)
-        assert type(connection).__name__ == "PythonPump"
         connection.close()

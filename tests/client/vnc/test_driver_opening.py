@@ -1,81 +1,23 @@
-"""The way in: handmade servers that won't have it, and TigerVNC with TLS."""
+"""The way in: handmade servers that won't have it."""
 
 from __future__ import annotations
 
-import contextlib
-import socket
-import subprocess
-import threading
-import time
-from collections.abc import Generator
-from pathlib import Path
-
 import pytest
-from pluriverse.rfb.errors import AuthenticationFailed, BadHandshake
+from pluriverse.rfb.errors import BadHandshake
 from pluriverse.vnc import VncOptions, connect, wait_for_frames
 from pluriverse.vnc.options import Implementation
-from support.ports import free_port
+from support.sockets import listening
 from support.vnc_servers import Peer, one_colour, server
 
-pytestmark = [pytest.mark.display, pytest.mark.usefixtures("nothing_left")]
+pytestmark = pytest.mark.usefixtures("nothing_left")
 
-PASSWORD = "open-pw"
 DEADLINE_S = 60.0
 
 
-@contextlib.contextmanager
-def xtigervnc(folder: Path, *security: str) -> Generator[int]:
-    """TigerVNC's own X server with these options; its port."""
-    made = subprocess.run(["tigervncpasswd", "-f"], input=PASSWORD.encode(), capture_output=True, check=True)
-    (folder / "password").write_bytes(made.stdout)
-    port = free_port()
-    command = ["Xtigervnc", "-displayfd", "1", "-geometry", "320x200", "-depth", "24", "-rfbport", str(port)]
-    command += ["-localhost", "-nolisten", "tcp", "-PasswordFile", str(folder / "password"), *security]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    try:
-        assert process.stdout is not None
-        assert process.stdout.readline().strip(), "Xtigervnc ended without a display"
-        yield port
-    finally:
-        process.kill()
-        process.wait()
-        assert process.stdout is not None
-        process.stdout.close()
-
-
-def test_a_wrong_password_is_told(tmp_path: Path) -> None:
-    with xtigervnc(tmp_path, "-SecurityTypes", "VncAuth") as port:
-        with pytest.raises(AuthenticationFailed):
-            connect("127.0.0.1", port, "wrong")
-        with pytest.raises(AuthenticationFailed, match="password"):
-            connect("127.0.0.1", port)
-
-
-def test_nobody_listening_is_told() -> None:
-    with pytest.raises(ConnectionRefusedError):
-        connect("127.0.0.1", free_port())
-
-
-def test_a_server_that_says_nothing_costs_no_more_than_the_timeout() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        before = time.monotonic()
-        with pytest.raises(TimeoutError):
-            connect("127.0.0.1", listener.getsockname()[1], timeout_s=0.2)
-        assert time.monotonic() - before < DEADLINE_S
-
-
 def test_what_is_no_vnc_server_is_told() -> None:
-    def greet(listener: socket.socket) -> None:
-        accepted, _ = listener.accept()
-        with accepted:
-            accepted.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
-
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        greeting = threading.Thread(target=greet, args=(listener,))
-        greeting.start()
-        with pytest.raises(BadHandshake):
-            connect("127.0.0.1", listener.getsockname()[1])
-        greeting.join()
+    no_greeting = b"HTTP/1.1 400 Bad Request\r\n\r\n"
+    with listening(lambda connected: connected.sendall(no_greeting)) as port, pytest.raises(BadHandshake):
+        connect("127.0.0.1", port)
 
 
 def test_what_comes_with_the_end_of_the_handshake_is_not_lost(implementation: Implementation) -> None:

@@ -12,11 +12,6 @@ keys = st.builds(KeyEvent, st.integers(1, 4), st.booleans())
 pointers = st.builds(PointerEvent, st.integers(0, 9), st.integers(0, 9), st.integers(0, 3))
 
 
-def test_events_become_messages_in_their_order() -> None:
-    sent = InputState().messages([KeyEvent(0x61, True), PointerEvent(1, 2, 4)])
-    assert sent == messages.key_event(0x61, True) + messages.pointer_event(1, 2, 4)
-
-
 def test_ninth_button_is_refused_where_the_server_does_not_take_it_and_not_pressed_again_unasked() -> None:
     held, forward = InputState(), PointerEvent(1, 2, 0x101)
     with pytest.raises(ActionError, match="ninth button"):

@@ -78,7 +78,3 @@ def test_cells_in_regions_without_clicks_are_left_out() -> None:
         (15, 5),
         (15, 15),
     ]
-
-
-def test_world_of_bits_has_256_cells() -> None:
-    assert SoftmaxClickMouse(ScriptedEnv()).action_space.n == 256

@@ -6,11 +6,10 @@ from typing import Any
 
 import cv2
 import numpy as np
-import pytest
 from pluriverse.spaces import ScreenObservation
 from pluriverse.wrappers import Monitor, Render
 from pluriverse.wrappers.monitor import STATISTICS, cubes
-from pluriverse.wrappers.video import VideoError, VideoWriter
+from pluriverse.wrappers.video import VideoWriter
 from support.scripted import Result, Script, ScriptedEnv, seen
 
 
@@ -61,21 +60,7 @@ def test_picture_that_changes_in_size_ends_the_film(tmp_path: Path) -> None:
 
 
 def test_films_grow_rarer() -> None:
-    assert [number for number in range(3001) if cubes(number)] == [
-        0,
-        1,
-        8,
-        27,
-        64,
-        125,
-        216,
-        343,
-        512,
-        729,
-        1000,
-        2000,
-        3000,
-    ]
+    assert [number for number in range(3001) if cubes(number)] == [*(each**3 for each in range(11)), 2000, 3000]
 
 
 def test_film_has_every_picture_nearly_as_it_was(tmp_path: Path) -> None:
@@ -85,12 +70,6 @@ def test_film_has_every_picture_nearly_as_it_was(tmp_path: Path) -> None:
         writer.write(np.full((48, 64, 3), shade, np.uint8))
     writer.close()
     assert [round(float(picture.mean()) / 10) * 10 for picture in pictures(tmp_path / "film.mp4")] == shades
-
-
-def test_film_that_cannot_be_written_says_why(tmp_path: Path) -> None:
-    writer = VideoWriter(tmp_path / "nowhere" / "film.mp4", 2, 2, 60.0)
-    with pytest.raises(VideoError, match="No such file"):
-        writer.close()
 
 
 def test_each_step_is_shown() -> None:

@@ -40,12 +40,3 @@ def test_ffmpeg_that_ends_at_once_is_an_error_with_its_last_words(
     with pytest.raises(VideoError, match="ffmpeg failed with status 1: Unknown encoder"):
         writer.write(PICTURE)
     writer.close()
-
-
-def test_film_that_ffmpeg_finishes_is_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    stand_in(tmp_path, monkeypatch, f"cat > {tmp_path}/film.mp4")
-    writer = VideoWriter(tmp_path / "film.mp4", SIDE, SIDE, 60.0)
-    writer.write(PICTURE)
-    writer.write(PICTURE)
-    writer.close()
-    assert writer.path.read_bytes() == PICTURE.tobytes() * 2

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pytest
 from pluriverse.adapters.alf.alf_environment import AlfEnvironment
-from pluriverse.adapters.alf.tensor_specs import TensorSpec
 from pluriverse.errors import ConfigurationError
-from pluriverse.testing.alf import check_environment
 from support.alf_envs import Counting
 
 
@@ -23,15 +21,6 @@ def test_current_time_step_begins_an_episode_where_there_is_none() -> None:
     assert env.current_time_step() is first
     step = env.step(0)
     assert env.current_time_step() is step
-
-
-def test_single_environment_is_a_batch_of_one_without_tensors() -> None:
-    with Counting() as env:
-        assert (env.batched, env.batch_size, env.is_tensor_based) == (False, 1, False)
-        assert (env.metadata, env.get_info()) == ({}, {})
-        assert env.reward_spec() == TensorSpec((), "float32")
-        assert env.time_step_spec().observation == env.observation_spec()
-        check_environment(env)
 
 
 def test_environment_without_pictures_says_so() -> None:

@@ -115,24 +115,6 @@ def test_outcome_ends_with_discount_0_and_a_limit_with_the_environments(end: int
     assert steps[0].env_id == 6
 
 
-def test_same_seed_gives_the_same_episodes() -> None:
-    episodes: list[Any] = []
-    for _ in range(2):
-        with AlfGymWrapper(gymnasium.make("CartPole-v1")) as env:
-            env.seed(5)
-            episodes.append([env.reset().observation.tolist(), env.reset().observation.tolist()])
-    assert episodes[0] == episodes[1]
-    assert episodes[0][0] != episodes[0][1]
-
-
-def test_gymnasium_is_given_numbers_and_arrays_of_its_dtypes() -> None:
-    inner = Everything()
-    env = AlfGymWrapper(inner)
-    env.reset()
-    env.step({"keys": np.array([1, 0]), "end": 1, "aim": (2, 3)})
-    assert inner.action_space.contains(inner.actions[-1])
-
-
 def test_wrong_action_is_refused_before_gymnasium_sees_it() -> None:
     inner = Everything()
     env = AlfGymWrapper(inner)
@@ -149,12 +131,6 @@ def test_rendering_needs_the_mode_that_the_environment_was_made_with() -> None:
     assert env.render().shape == (2, 2, 3)
     with pytest.raises(ConfigurationError, match=r"gymnasium\.make"):
         env.render("human")
-
-
-@pytest.mark.parametrize("discount", [0, 1.1, -1])
-def test_discount_out_of_range_is_refused(discount: float) -> None:
-    with pytest.raises(ConfigurationError, match="discount is"):
-        AlfGymWrapper(gymnasium.make("CartPole-v1"), discount=discount)
 
 
 def test_gymnasiums_environments_conform() -> None:

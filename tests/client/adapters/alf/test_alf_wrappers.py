@@ -27,12 +27,6 @@ def test_base_wrapper_changes_nothing_and_hands_everything_on() -> None:
         _ = env._steps  # pyright: ignore[reportPrivateUsage]
 
 
-def test_wrapped_batch_is_a_batch() -> None:
-    with AlfEnvironmentBaseWrapper(ThreadEnvironment(Counting)) as env:
-        assert (env.batched, env.is_tensor_based) == (True, True)
-        check_environment(env)
-
-
 def test_time_limit_sets_last_and_keeps_the_discount() -> None:
     env = TimeLimit(Counting(length=5), 3)
     steps = [env.step(0) for _ in range(9)]

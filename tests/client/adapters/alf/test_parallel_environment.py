@@ -12,6 +12,7 @@ import pytest
 from pluriverse.adapters.alf import tensors
 from pluriverse.adapters.alf.parallel_environment import ParallelAlfEnvironment
 from pluriverse.adapters.alf.tensor_specs import TensorSpec
+from pluriverse.adapters.alf.thread_environment import ThreadEnvironment
 from pluriverse.errors import ActionError, Closed, ConfigurationError
 from pluriverse.testing.alf import check_environment
 from support.alf_envs import RAISE, Counting
@@ -23,7 +24,7 @@ def pair() -> Generator[ParallelAlfEnvironment]:
         yield env
 
 
-def act(env: ParallelAlfEnvironment, *actions: int) -> Any:
+def act(env: Any, *actions: int) -> Any:
     return env.step(tensors.tensor(np.array(actions)))
 
 
@@ -80,6 +81,33 @@ def test_all_act_at_the_same_time() -> None:
         assert act(env, 0, 0, 0).reward.tolist() == [1, 1, 1]
 
 
+def test_single_environment_lives_in_one_other_thread(library: str) -> None:
+    threads: list[int] = []
+
+    class Threaded(Counting):
+        def _step(self, action: Any) -> Any:
+            threads.append(threading.get_ident())
+            return super()._step(action)
+
+        def close(self) -> None:
+            threads.append(threading.get_ident())
+
+    with ThreadEnvironment(lambda: threads.append(threading.get_ident()) or Threaded()) as env:
+        assert (env.batched, env.batch_size, env.is_tensor_based) == (True, 1, True)
+        env.reset()
+        assert type(act(env, 0).reward).__module__ == library
+        check_environment(env)
+    assert len({*threads}) == 1
+    assert threading.get_ident() not in threads
+
+
+def test_batched_environment_is_refused_and_nothing_is_left() -> None:
+    before = threading.active_count()
+    with ThreadEnvironment(Counting) as inner, pytest.raises(ConfigurationError, match="expected single ones"):
+        ThreadEnvironment(lambda: inner)
+    assert threading.active_count() == before
+
+
 def test_what_one_raises_is_raised_and_the_next_reset_begins_anew() -> None:
     with ParallelAlfEnvironment([Counting, partial(Counting, breaks=True)]) as env:
         env.reset()
@@ -87,10 +115,6 @@ def test_what_one_raises_is_raised_and_the_next_reset_begins_anew() -> None:
             act(env, 0, RAISE)
         assert env.reset().is_first().tolist() == [True, True]
         assert act(env, 0, 0).reward.tolist() == [1, 1]
-
-
-def unmakeable(env_id: int) -> Counting:
-    raise ConfigurationError(f"environment {env_id} has no dtype")
 
 
 def interrupted(_: Any) -> None:
@@ -126,13 +150,6 @@ def test_environments_that_are_not_alike_are_refused_and_closed() -> None:
     assert sorted(closed) == [0, 1]
     with pytest.raises(ConfigurationError, match="expected one or more"):
         ParallelAlfEnvironment([])
-    assert threading.active_count() == before
-
-
-def test_environment_that_cannot_be_made_leaves_nothing() -> None:
-    before = threading.active_count()
-    with pytest.raises(ConfigurationError, match="dtype"):
-        ParallelAlfEnvironment([Counting, unmakeable])
     assert threading.active_count() == before
 
 

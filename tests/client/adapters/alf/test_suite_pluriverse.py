@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Generator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,33 +12,33 @@ from pluriverse.adapters.actions import ActionMap
 from pluriverse.adapters.alf import load, tensors
 from pluriverse.adapters.alf.suite_pluriverse import PluriverseAlfEnvironment, action_spec
 from pluriverse.adapters.alf.tensor_specs import BoundedTensorSpec, decode_text
-from pluriverse.errors import ActionError, ConfigurationError
+from pluriverse.adapters.alf.utils import create_environment
+from pluriverse.errors import ConfigurationError
 from pluriverse.testing.alf import check_environment
 from pluriverse_protocol.env_spaces import Spaces
 from support.leftovers import Leftovers
 from support.remotes import kill_remote
 
-pytestmark = [pytest.mark.slow, pytest.mark.display]
+pytestmark = pytest.mark.display
 
 PONG = "gym-core.PongDeterministic-v3"
 LAKE = "gym-core.FrozenLake-v1"
 
 
-@pytest.fixture(scope="module")
-def pong() -> Generator[PluriverseAlfEnvironment]:
-    with load(PONG, "local:2", size=(84, 96), max_episode_steps=12) as env:
+@pytest.fixture(autouse=True)
+def library() -> str:
+    """What is installed; that both are tensors is seen elsewhere."""
+    return tensors.tensor(np.zeros(1)).__class__.__module__
+
+
+@pytest.fixture
+def pong(address: str) -> Generator[PluriverseAlfEnvironment]:
+    with load(PONG, address, batch_size=2, clock="lockstep", size=(84, 96), max_episode_steps=12) as env:
         yield env
 
 
 def act(env: Any, *actions: int) -> Any:
     return env.step(tensors.tensor(np.array(actions)))
-
-
-def test_remotes_are_one_batch(pong: PluriverseAlfEnvironment) -> None:
-    assert (pong.batched, pong.batch_size, pong.is_tensor_based) == (True, 2, True)
-    assert pong.observation_spec() == BoundedTensorSpec((3, 84, 96), "uint8", 0, 255)
-    assert pong.action_spec() == BoundedTensorSpec((), "int64", 0, 5)
-    assert pong.metadata["render_fps"] == 60
 
 
 def test_reset_and_steps_give_tensors_of_what_is_seen(pong: PluriverseAlfEnvironment, library: str) -> None:
@@ -50,7 +50,6 @@ def test_reset_and_steps_give_tensors_of_what_is_seen(pong: PluriverseAlfEnviron
     assert step.is_mid().tolist() == [True, True]
     assert step.prev_action.tolist() == [2, 3]
     assert step.env_info["elapsed"].tolist() == [1, 1]
-    assert all("diagnostics.image_remote_time" in info for info in pong.get_info())
     # Pong's colours, channels first: what each remote shows, not the other's.
     pictures = tensors.as_array(step.observation)
     for index in range(2):
@@ -59,8 +58,11 @@ def test_reset_and_steps_give_tensors_of_what_is_seen(pong: PluriverseAlfEnviron
     assert pong.render().shape[2] == 3
 
 
-def test_batch_keeps_the_promises(pong: PluriverseAlfEnvironment) -> None:
-    check_environment(pong)
+def test_remotes_are_made_as_one_batch(address: str) -> None:
+    remotes = partial(PluriverseAlfEnvironment, remotes=address, max_episode_steps=3)
+    with create_environment(LAKE, remotes, num_parallel_environments=1, seed=3) as env:
+        assert isinstance(env, PluriverseAlfEnvironment)
+        check_environment(env)
 
 
 def test_limit_ends_with_discount_1_and_the_next_step_begins_anew(pong: PluriverseAlfEnvironment) -> None:
@@ -74,22 +76,6 @@ def test_limit_ends_with_discount_1_and_the_next_step_begins_anew(pong: Pluriver
     assert steps[12].prev_action.tolist() == [0, 0]
 
 
-def test_reset_right_after_the_end_takes_the_episode_that_was_asked_for(pong: PluriverseAlfEnvironment) -> None:
-    pong.reset()
-    while not act(pong, 0, 0).is_last().all():
-        pass
-    assert pong.reset().is_first().tolist() == [True, True]
-    assert act(pong, 0, 0).is_mid().tolist() == [True, True]
-
-
-def test_wrong_actions_are_refused_and_nothing_is_sent(pong: PluriverseAlfEnvironment) -> None:
-    pong.reset()
-    for action in (np.array([1]), np.array([1, 6]), np.array([0.5, 1]), {"keys": 1}):
-        with pytest.raises(ActionError, match="expected"):
-            pong.step(action)
-    assert act(pong, 0, 0).env_info["elapsed"].tolist() == [1, 1]
-
-
 def test_seeds_come_one_for_each(pong: PluriverseAlfEnvironment) -> None:
     pong.seed(5)
     assert pong.reset().is_first().all()
@@ -99,18 +85,10 @@ def test_seeds_come_one_for_each(pong: PluriverseAlfEnvironment) -> None:
         pong.seed(-1)
 
 
-def test_seed_between_two_episodes_disturbs_nothing(pong: PluriverseAlfEnvironment) -> None:
-    pong.reset()
-    while not act(pong, 0, 0).is_last().all():
-        pass
-    pong.seed(9)
-    assert act(pong, 0, 0).is_first().all()
-    assert act(pong, 0, 0).is_mid().all()
-    assert pong.reset().is_first().all()
-
-
-def test_outcome_ends_with_discount_0_and_no_reward_is_lost() -> None:
-    with load("gym-core.CliffWalking-v1", "local:1", seed=1, image_channel_first=False, size=(32, 32)) as env:
+def test_outcome_ends_with_discount_0_and_no_reward_is_lost(address: str) -> None:
+    with load(
+        "gym-core.CliffWalking-v1", address, clock="lockstep", seed=1, image_channel_first=False, size=(32, 32)
+    ) as env:
         assert env.observation_spec().shape == (32, 32, 3)
         up, right, down = range(3)
         env.reset()
@@ -125,26 +103,24 @@ def test_outcome_ends_with_discount_0_and_no_reward_is_lost() -> None:
         assert act(env, up).is_first().tolist() == [True]
 
 
-def test_texts_are_in_the_observation_and_one_seed_makes_the_whole_run() -> None:
-    with load("gym-core.MiniGrid-DoorKey-5x5-v0", "local:1", size=(32, 32), seed=3) as env:
+def test_texts_are_in_the_observation_and_one_seed_makes_the_whole_run(address: str) -> None:
+    with load("gym-core.MiniGrid-DoorKey-5x5-v0", address, clock="lockstep", size=(32, 32), seed=3) as env:
         run = [_picture(env.reset()) for _ in range(4)]
         env.seed(3)
-        again = [_picture(env.reset()) for _ in range(4)]
-        # JPEG's pictures are never quite the same; other levels are far apart.
-        same = np.abs(np.subtract(run, again)).mean((1, 2, 3)).max()
-        assert min(np.abs(one - other).mean() for one, other in itertools.combinations(run, 2)) > 2 * same
+        assert run == [_picture(env.reset()) for _ in range(4)]
+        assert len({*run}) == 4
         mission = env.reset().observation["text"][0]
         assert "door" in decode_text(mission)
         assert env.observation_spec()["text"].contains(mission)
 
 
 def _picture(step: Any) -> Any:
-    return tensors.as_array(step.observation["vision"])[0].astype(int)
+    return tensors.as_array(step.observation["vision"])[0].tobytes()
 
 
 def test_remote_that_is_lost_truncates_its_own_episode_only() -> None:
     left = Leftovers()
-    with load(PONG, "local:2", size=(84, 84), grey=True, discount=0.75) as env:
+    with load(PONG, "local:2", clock="lockstep", size=(84, 84), grey=True, discount=0.75) as env:
         env.reset()
         act(env, 0, 0)
         kill_remote(env.core.env.addresses[0])
@@ -171,8 +147,6 @@ def test_lists_of_events_are_refused_and_nothing_is_left() -> None:
     left = Leftovers()
     with pytest.raises(ConfigurationError, match="no tensor holds a list of events"):
         load(LAKE, "local:1", actions="events")
-    with pytest.raises(ConfigurationError, match="discount is 0"):
-        load(LAKE, "local:1", discount=0)
     left.assert_none()
 
 

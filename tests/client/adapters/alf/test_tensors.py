@@ -10,13 +10,6 @@ import pytest
 from pluriverse.adapters.alf import tensors
 
 
-def test_tensors_are_of_the_library_that_there_is(library: str) -> None:
-    tensor = tensors.tensor(np.arange(3, dtype=np.float32))
-    assert type(tensor).__module__ == library
-    assert tensors.as_array(tensor).tolist() == [0, 1, 2]
-    assert tensors.as_array([True, False]).dtype == np.bool_
-
-
 def test_tensor_of_torch_becomes_an_array() -> None:
     torch = pytest.importorskip("torch")
     assert tensors.as_array(torch.ones(2, requires_grad=True)).tolist() == [1, 1]

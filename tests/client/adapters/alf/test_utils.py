@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import gymnasium
@@ -11,15 +10,9 @@ from pluriverse.adapters.alf.alf_environment import AlfEnvironment
 from pluriverse.adapters.alf.alf_gym_wrapper import AlfGymWrapper
 from pluriverse.adapters.alf.alf_wrappers import AlfEnvironmentBaseWrapper
 from pluriverse.adapters.alf.parallel_environment import ParallelAlfEnvironment
-from pluriverse.adapters.alf.suite_pluriverse import PluriverseAlfEnvironment
-from pluriverse.adapters.alf.thread_environment import ThreadEnvironment
 from pluriverse.adapters.alf.utils import create_environment
 from pluriverse.errors import ConfigurationError
 from pluriverse.testing.alf import check_environment
-
-pytestmark = pytest.mark.display
-
-LAKE = "gym-core.FrozenLake-v1"
 
 
 def of_gymnasium(env_name: str, env_id: int = 0) -> AlfEnvironment:
@@ -49,18 +42,6 @@ def test_batch_is_wrapped_and_plays() -> None:
         assert isinstance(inner, Inner)
         assert isinstance(inner.wrapped_env(), ParallelAlfEnvironment)
         check_environment(env, 60)
-
-
-def test_nonparallel_environment_lives_in_a_thread() -> None:
-    with create_environment("CartPole-v1", of_gymnasium, num_parallel_environments=1, nonparallel=True) as env:
-        assert isinstance(env, ThreadEnvironment)
-
-
-def test_remotes_are_made_as_one_batch() -> None:
-    load = partial(PluriverseAlfEnvironment, remotes="local:1", max_episode_steps=3)
-    with create_environment(LAKE, load, num_parallel_environments=1, seed=3) as env:
-        assert isinstance(env, PluriverseAlfEnvironment)
-        check_environment(env)
 
 
 @pytest.mark.parametrize(

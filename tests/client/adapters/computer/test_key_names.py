@@ -12,44 +12,32 @@ from pluriverse.errors import ActionError
 NAMES = {
     0xFF0D: ("Return", "ENTER", "enter", "return"),
     0xFF1B: ("Escape", "ESC", "esc"),
-    0xFF09: ("Tab", "TAB"),
     0xFF08: ("BackSpace", "BACKSPACE", "Backspace"),
     0xFFFF: ("Delete", "DELETE", "DEL"),
-    0xFF50: ("Home", "HOME"),
-    0xFF57: ("End", "END"),
     0xFF55: ("Page_Up", "PAGEUP", "PageUp", "Prior"),
     0xFF56: ("Page_Down", "PAGEDOWN", "Next"),
     0xFF51: ("Left", "ARROWLEFT", "ArrowLeft"),
-    0xFF52: ("Up", "ARROWUP"),
-    0xFF53: ("Right", "ARROWRIGHT"),
-    0xFF54: ("Down", "ARROWDOWN"),
-    0xFF63: ("Insert", "INSERT"),
     0xFFE3: ("ctrl", "CTRL", "Control", "Control_L", "CONTROL"),
-    0xFFE1: ("shift", "SHIFT", "Shift_L"),
     0xFFE9: ("alt", "ALT", "Alt_L", "OPTION", "option"),
     0xFFEB: ("super", "SUPER", "Super_L", "CMD", "cmd", "win", "WIN"),
     0xFFE7: ("meta", "META"),
     0xFFE5: ("CAPSLOCK", "Caps_Lock"),
     0xFFBE: ("F1", "f1"),
-    0xFFC9: ("F12",),
     0x20: ("space", "SPACE", " "),
     0x2B: ("plus", "+", "PLUS"),
-    0x2D: ("minus", "-"),
     0x2F: ("slash", "/", "SLASH"),
     0x61: ("a",),
     0x41: ("A",),
-    0x3F: ("question", "?"),
     0xFFAB: ("KP_Add", "ADD", "NumpadAdd"),
-    0xFFB5: ("KP_5", "Numpad5"),
     0x1008FF26: ("XF86Back", "BrowserBack"),
-    0xE9: ("é",),
     0x010020AC: ("€",),
 }
 
 
-@pytest.mark.parametrize(("keysym", "names"), NAMES.items())
-def test_each_name_is_its_key(keysym: int, names: tuple[str, ...]) -> None:
-    assert {name: key(name) for name in names} == dict.fromkeys(names, keysym)
+def test_each_name_is_its_key() -> None:
+    assert {keysym: {name: key(name) for name in names} for keysym, names in NAMES.items()} == {
+        keysym: dict.fromkeys(names, keysym) for keysym, names in NAMES.items()
+    }
 
 
 @pytest.mark.parametrize(

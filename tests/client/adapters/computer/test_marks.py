@@ -65,13 +65,6 @@ def test_the_pointer_is_seen_on_any_ground_with_its_tip_at_its_place(ground: int
     assert len(np.unique(drawn[20:32, 30:38])) >= 2
 
 
-@pytest.mark.parametrize("place", [(79, 59), (79, 0), (0, 59)])
-def test_at_an_edge_as_much_of_the_pointer_is_drawn_as_there_is_room(place: tuple[int, int]) -> None:
-    drawn = draw_pointer(np.full((60, 80, 3), 255, np.uint8), *place)
-    assert drawn.shape == (60, 80, 3)
-    assert (drawn[place[1], place[0]] == 0).all()
-
-
 def test_numbers_differ() -> None:
     black = np.zeros((100, 100, 3), np.uint8)
     drawn = [draw(black, {number: (50, 50, 20, 20)}) == 255 for number in range(10)]

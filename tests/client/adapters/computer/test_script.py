@@ -113,12 +113,6 @@ def test_a_click_goes_there_and_presses_between_its_modifiers() -> None:
     ]
 
 
-def test_a_triple_click_is_three_within_half_a_second() -> None:
-    script = Hand(VIEW).plan(Click("left", None, 3))
-    assert [event.buttonmask for _, event in script.events if isinstance(event, PointerEvent)] == [1, 0] * 3
-    assert script.ms < 500
-
-
 def test_in_lockstep_a_double_click_is_in_one_frame() -> None:
     frames = Hand(VIEW, lockstep=True).plan(Click("left", (0, 0), 2, (SHIFT,))).frames(1000 / 60)
     (clicks,) = [frame for frame in frames if PointerEvent(11, 21, 1) in frame]
@@ -149,11 +143,6 @@ def test_the_wheel_turns_by_clicks(act: Scroll, mask: int) -> None:
 def test_a_text_is_written_character_by_character() -> None:
     keys = [event.keysym for event in planned(Type("aÄ\r\n")) if isinstance(event, KeyEvent) and event.down]
     assert keys == [0x61, 0xC4, 0xFF0D]
-
-
-def test_keys_are_held_as_long_as_was_said() -> None:
-    events = Hand(VIEW).plan(Press((A,), seconds=0.75)).events
-    assert [at for at, _ in events] == [0, 750]
 
 
 @pytest.mark.parametrize(

@@ -52,33 +52,12 @@ def test_a_box_in_the_picture_has_every_pixel_that_shows_it(
         assert py <= shown[1] < py + high
 
 
-@pytest.mark.parametrize("scale", [0.25, 0.5, 1, 1.5, 2])
-def test_corners_are_within_a_pixel_of_the_corners(scale: float) -> None:
-    view = View((7, 9, 800, 600), int(800 * scale), int(600 * scale))
-    far = view.to_screen((view.width - 1, view.height - 1))
-    reach = max(1, 1 / scale)
-    assert max(7 + 799 - far[0], 9 + 599 - far[1]) < reach
-    near = view.to_screen((0, 0))
-    assert max(near[0] - 7, near[1] - 9) < reach
-
-
-@pytest.mark.parametrize("point", [(-1, 0), (0, -1), (100, 0), (0, 50), (10**9, 10**9)])
-def test_what_is_outside_is_refused_with_the_pictures_size(point: tuple[int, int]) -> None:
-    with pytest.raises(ActionError, match="100 by 50 pixels"):
-        View((0, 0, 200, 100), 100, 50).to_screen(point)
-
-
 @given(boxes, sides, sides)
 def test_a_fitted_view_keeps_proportions_and_fits(box: tuple[int, int, int, int], width: int, height: int) -> None:
     view = View.fitted(box, width, height)
     assert view.width <= max(1, width)
     assert view.height <= max(1, height)
     assert abs(view.width / box[2] - view.height / box[3]) <= 1 / min(box[2], box[3]) + 1e-9
-
-
-def test_small_screens_are_enlarged_only_when_asked() -> None:
-    assert View.fitted((0, 0, 160, 210), 1280, 800) == View((0, 0, 160, 210), 160, 210)
-    assert View.fitted((0, 0, 160, 210), 1280, 840, enlarge=True) == View((0, 0, 160, 210), 640, 840)
 
 
 @given(boxes, st.integers(2, 900), st.integers(2, 900), st.data())

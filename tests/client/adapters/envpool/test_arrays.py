@@ -49,13 +49,3 @@ def test_ring_has_the_last_pictures_oldest_first(depth: int, channels: int, done
         expected = np.concatenate([each.transpose(2, 0, 1) for each in lists[index]])
         assert out.shape == (depth * channels, 2, 3)
         assert np.array_equal(out, expected)
-
-
-def test_what_was_copied_out_stays_as_it_was() -> None:
-    stacks = Stacks(1, 2, (2, 3, 1))
-    stacks.fill(0, picture(1, 1))
-    out = np.empty(stacks.shape, np.uint8)
-    stacks.copy_to(0, out)
-    kept = out.copy()
-    stacks.push(0, picture(9, 1))
-    assert np.array_equal(out, kept)

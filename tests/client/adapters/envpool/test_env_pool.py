@@ -1,4 +1,4 @@
-"""Remotes as one EnvPool: who comes first, what is refused, and what becomes of a remote that is lost."""
+"""Remotes as one EnvPool: what is sent and refused, who comes first, and what becomes of a remote that is lost."""
 
 from __future__ import annotations
 
@@ -6,17 +6,156 @@ import os
 from collections.abc import Generator
 from typing import Any
 
+import dm_env
+import gymnasium
 import numpy as np
 import psutil
 import pytest
+from gymnasium.vector import AutoresetMode, VectorEnv
 from pluriverse.adapters import envpool
+from pluriverse.adapters.info import Ended
 from pluriverse.errors import ActionError, Misuse
 from support.remotes import kill_remote
 
 pytestmark = pytest.mark.display
 
 LAKE = "gym-core.FrozenLake-v1"
-LEFT = 0
+LOCKSTEP: dict[str, Any] = {"clock": "lockstep"}
+
+
+def int32(*values: Any) -> Any:
+    return np.array(values, np.int32)
+
+
+# -- What is sent ------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def lake(address: str) -> Generator[Any]:
+    """Three that are waited for together, in episodes of two steps."""
+    env = envpool.make_gymnasium(LAKE, num_envs=3, remotes=address, max_episode_steps=2, **LOCKSTEP)
+    env.reset()
+    yield env
+    env.close()
+
+
+def test_whole_numbers_of_any_type_are_for_all_or_for_those_that_are_named_in_their_order(lake: Any) -> None:
+    for dtype in (np.int32, np.int64, np.uint8, np.float32, np.float64):
+        assert lake.step(np.array([2, 0, 1], dtype))[-1]["env_id"].tolist() == [0, 1, 2]
+    info = lake.step([2, 1], np.array([2, 0]))[-1]
+    assert info["env_id"].tolist() == info["players"]["env_id"].tolist() == [2, 0]
+    named = {"action": int32(2, 1), "env_id": int32(2, 0)}
+    for more in ({}, {"players.env_id": int32(2, 0)}, {"players": {"env_id": int32(2, 0)}}):
+        assert lake.step({**named, **more})[-1]["env_id"].tolist() == [2, 0]
+    assert lake.step({"action": int32(0, 1, 2)})[-1]["env_id"].tolist() == [0, 1, 2]
+
+
+def test_wrong_environments_are_misuse_and_nothing_is_sent(lake: Any) -> None:
+    wrong: list[Any] = [[0, 0], [0, 3], [-1, 0], [0.0, 1.0], [True, False], [], [[0, 1]], "01"]
+    for env_id in wrong:
+        with pytest.raises(Misuse, match="env_id"):
+            lake.send([0, 0], env_id)
+    with pytest.raises(Misuse, match="players"):
+        lake.send({"action": int32(0), "env_id": int32(1), "players.env_id": int32(2)})
+    with pytest.raises(Misuse, match="recv waits for"):
+        lake.recv()
+
+
+def test_wrong_shapes_types_and_names_are_wrong_actions(lake: Any) -> None:
+    wrong: list[Any] = [[0, 0], [[0], [0], [0]], [0.5, 0, 0], [np.nan, 0, 0], [True, True, False], "abc", None]
+    wrong += [{"action": np.zeros(3, np.int64)}, {"env_id": int32(0, 1, 2)}]
+    wrong += [{"action": int32(0, 0, 0), **more} for more in ({"env_id": np.arange(3)}, {"other": int32(0, 0, 0)})]
+    for action in wrong:
+        with pytest.raises(ActionError):
+            lake.send(action)
+
+
+def test_parts_of_a_pointer_are_refused_where_they_are_missing(address: str) -> None:
+    env = envpool.make_gymnasium(LAKE, remotes=address, actions="pointer", **LOCKSTEP)
+    env.reset()
+    with pytest.raises(ActionError, match=r"action\.pointer"):
+        env.send(int32(0))
+    env.close()
+
+
+# -- Beside EnvPool's own calls ----------------------------------------------------------------------------------------
+
+
+def test_it_is_a_vector_of_gymnasiums_and_says_when_it_resets(lake: Any) -> None:
+    assert {VectorEnv, gymnasium.Env} <= set(type(lake).__mro__)
+    assert lake.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP
+    assert (lake.num_envs, len(lake), lake.all_env_ids.tolist()) == (3, 3, [0, 1, 2])
+    assert lake.single_action_space == lake.action_space == gymnasium.spaces.Discrete(4)
+    assert lake.unwrapped is lake
+
+
+def test_numbers_of_ours_are_the_same_at_every_step_and_reset(lake: Any) -> None:
+    infos = [lake.reset()[1], *(lake.step(np.zeros(3))[-1] for _ in range(4))]
+    kinds = [{name: (each.dtype, each.shape) for name, each in info["pluriverse"].items()} for info in infos]
+    assert kinds == kinds[:1] * 5
+    assert all(dtype.kind in "bif" for dtype, _ in kinds[0].values())
+    assert [info["pluriverse"]["ended"].tolist() for info in infos[1:3]] == [[Ended.NO] * 3, [Ended.STEP_LIMIT] * 3]
+
+
+def test_reset_of_some_leaves_the_others_takes_no_options_and_ignores_a_seed_with_a_warning(lake: Any) -> None:
+    lake.reset()
+    lake.step(np.zeros(3))
+    _, info = lake.reset(np.array([1]))
+    assert (info["env_id"].tolist(), info["elapsed_step"].tolist()) == ([1], [0])
+    assert lake.step(np.zeros(3))[4]["elapsed_step"].tolist() == [2, 1, 2]
+    with pytest.raises(Misuse, match="reset has no options"):
+        lake.reset(options={"other": 1})
+    with pytest.warns(UserWarning, match="ignored"):
+        lake.reset(seed=3)
+
+
+def test_steps_of_dm_env_are_first_mid_and_last_and_discounts_are_envpools(address: str) -> None:
+    env: Any = envpool.make(LAKE, "dm", remotes=address, max_episode_steps=2, **LOCKSTEP)
+    assert isinstance(env, dm_env.Environment)
+    steps: list[Any] = [env.reset(), *(env.step(np.array([0])) for _ in range(4))]
+    env.close()
+    assert [int(step.step_type[0]) for step in steps] == [0, 1, 2, 0, 1]
+    assert [float(step.discount[0]) for step in steps] == [1.0, 1.0, 0.0, 1.0, 1.0]
+    assert steps[0].observation.obs.shape == (1, *env.observation_spec().obs.shape)
+    assert steps[0].observation.env_id.tolist() == steps[0].observation.players.env_id.tolist() == [0]
+
+
+def test_episodes_of_one_seed_begin_alike(address: str) -> None:
+    env = envpool.make_gymnasium(
+        "gym-core.MiniGrid-FourRooms-v0", num_envs=3, remotes=address, seed=[5, 5, 6], **LOCKSTEP
+    )
+    first = env.reset()[0]
+    env.close()
+    assert np.array_equal(first[0], first[1])
+    assert not np.array_equal(first[0], first[2])
+
+
+def test_lost_life_ends_the_agents_episode_and_the_game_goes_on(address: str) -> None:
+    env: Any = envpool.make_gymnasium("Breakout-v5", remotes=address, episodic_life=True, noop_max=1, **LOCKSTEP)
+    _, info = env.reset()
+    assert info["lives"].tolist() == [5]
+    terminated, fire = np.array([False]), int32(1)
+    # Nobody catches the ball, which the fire button serves.
+    while not terminated[0]:
+        _, _, terminated, truncated, info = env.step(fire)
+        assert not truncated[0]
+    assert info["lives"].tolist() == [4]
+    elapsed = int(info["elapsed_step"][0])
+    _, reward, terminated, _, info = env.step(fire)
+    env.close()
+    assert (reward[0], terminated[0], info["lives"].tolist()) == (0, False, [4])
+    assert int(info["elapsed_step"][0]) >= elapsed
+
+
+def test_game_whose_every_action_is_a_move_opens_with_no_ops(address: str) -> None:
+    env: Any = envpool.make_gymnasium("Backgammon-v5", remotes=address, **LOCKSTEP)
+    _, info = env.reset()
+    env.close()
+    assert env.spec.config.noop_max == 30
+    assert info["elapsed_step"].tolist() == [0]
+
+
+# -- Who comes first ---------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -38,22 +177,6 @@ def begun(pong: Any) -> Any:
     return pong
 
 
-@pytest.fixture(scope="module")
-def lake() -> Generator[Any]:
-    env = envpool.make_gymnasium(LAKE, remotes="local:2", max_episode_steps=3, img_height=32, img_width=48)
-    yield env
-    env.close()
-
-
-def test_frames_of_a_stack_are_consecutive(begun: Any) -> None:
-    for step in range(6):
-        begun.send(np.array([step % 6, step % 6]), np.array([0, 1]))
-        observations = begun.recv()[0]
-        assert observations.shape == (2, 4, 84, 84)
-        assert observations.flags.c_contiguous
-        assert observations.any()
-
-
 def test_recv_hands_out_whoever_answers_first(begun: Any) -> None:
     program = next(each for each in _processes(begun, 2) if "main.py" in each.cmdline())
     program.suspend()
@@ -68,110 +191,6 @@ def test_recv_hands_out_whoever_answers_first(begun: Any) -> None:
     assert sorted(begun.recv()[4]["env_id"]) == [0, 2]
 
 
-def test_nobody_starves(begun: Any) -> None:
-    begun.send(np.zeros(3), np.array([0, 1, 2]))
-    seen: list[int] = []
-    for _ in range(40):
-        indices = begun.recv()[4]["env_id"]
-        seen += indices.tolist()
-        begun.send(np.zeros(2), indices)
-    assert min(seen.count(index) for index in range(3)) > 10
-    begun.recv()
-
-
-def test_what_was_received_is_never_written_to_again(begun: Any) -> None:
-    kept: list[tuple[Any, Any]] = []
-    indices = np.array([0, 1])
-    for step in range(12):
-        observations, rewards, _, _, info = begun.step(np.full(2, 2 + step % 2), indices)
-        indices = info["env_id"]
-        kept += [(array, array.copy()) for array in (observations, rewards, indices)]
-    assert all(np.array_equal(array, copy) for array, copy in kept)
-
-
-def test_recv_with_too_few_asked_is_refused(begun: Any) -> None:
-    with pytest.raises(Misuse, match="recv waits for 2, and 0 environments"):
-        begun.recv()
-    begun.send(np.zeros(1), np.array([1]))
-    with pytest.raises(Misuse, match="recv waits for 2, and 1 environments"):
-        begun.recv()
-
-
-def test_second_send_before_it_was_received_is_refused_and_sends_nothing(begun: Any) -> None:
-    begun.send(np.zeros(1), np.array([1]))
-    with pytest.raises(Misuse, match=r"environments \[1\] have not been received"):
-        begun.send(np.zeros(2), np.array([0, 1]))
-    begun.send(np.zeros(1), np.array([0]))
-    assert sorted(begun.recv()[4]["env_id"]) == [0, 1]
-
-
-def test_wrong_action_sends_nothing(begun: Any) -> None:
-    for wrong in (np.array([0, 6]), np.array([-1, 0]), np.zeros((2, 1)), np.array([0.5, 0])):
-        with pytest.raises(ActionError):
-            begun.send(wrong, np.array([0, 1]))
-    assert sorted(begun.step(np.zeros(2), np.array([1, 0]))[4]["env_id"]) == [0, 1]
-
-
-def test_synchronous_answers_come_in_the_order_of_their_names(lake: Any) -> None:
-    lake.reset()
-    for indices in ([1, 0], [0], [1, 0], [1]):
-        _, _, _, _, info = lake.step(np.full(len(indices), LEFT), np.array(indices))
-        assert info["env_id"].tolist() == indices
-        assert info["players"]["env_id"].tolist() == indices
-
-
-def test_pictures_have_their_size_and_colours(lake: Any) -> None:
-    observations, info = lake.reset()
-    assert observations.shape == (2, 3, 32, 48)
-    assert lake.observation_space.contains(observations[0])
-    assert info["lives"].tolist() == [0, 0]
-    assert (lake.config["num_envs"], lake.config["batch_size"]) == (2, 2)
-
-
-def test_episodes_of_one_seed_begin_alike() -> None:
-    env = envpool.make_gymnasium("gym-core.MiniGrid-FourRooms-v0", remotes="local:3", seed=[5, 5, 6])
-    first = env.reset()[0]
-    env.close()
-    assert np.array_equal(first[0], first[1])
-    assert not np.array_equal(first[0], first[2])
-
-
-def test_lost_remote_truncates_its_own_episode_and_keeps_nobody_waiting() -> None:
-    env = envpool.make_gymnasium("Pong-v5", num_envs=3, batch_size=2, remotes="local:3", noop_max=0)
-    try:
-        env.async_reset()
-        indices = env.recv()[4]["env_id"]
-        # What is lost before it was ever seen is nobody's episode.
-        while 0 not in indices:
-            env.send(np.zeros(len(indices)), indices)
-            indices = env.recv()[4]["env_id"]
-        kill_remote(env.core.env.addresses[0])
-        others = lost = 0
-        while not (lost and others >= 20):
-            env.send(np.zeros(len(indices)), indices)
-            _, _, terminated, truncated, info = env.recv()
-            indices = info["env_id"]
-            for position, index in enumerate(indices.tolist()):
-                if info["pluriverse"]["lost"][position]:
-                    assert index == 0
-                    assert truncated[position]
-                    assert not terminated[position]
-                    lost += 1
-                elif index:
-                    assert not truncated[position]
-                    others += lost
-        assert lost == 1
-        back = -1
-        while back < 2:
-            env.send(np.zeros(len(indices)), indices)
-            info = env.recv()[4]
-            indices = info["env_id"]
-            if 0 in indices:
-                back = info["elapsed_step"][indices.tolist().index(0)]
-    finally:
-        env.close()
-
-
 def _processes(env: Any, index: int) -> list[psutil.Process]:
     """The server of a remote, and what it started."""
     port = str(env.core.env.addresses[index].rewarder_port)
@@ -182,30 +201,46 @@ def _processes(env: Any, index: int) -> list[psutil.Process]:
     raise AssertionError("no remote listens on that port")
 
 
-def test_lost_life_ends_the_agents_episode_and_the_game_goes_on() -> None:
-    env: Any = envpool.make_gymnasium("Breakout-v5", num_envs=1, remotes="local:1", episodic_life=True, noop_max=1)
-    try:
-        _, info = env.reset()
-        assert info["lives"].tolist() == [5]
-        terminated, fire = np.array([False]), np.array([1], np.int32)
-        # Nobody catches the ball, which the fire button serves.
-        while not terminated[0]:
-            _, _, terminated, truncated, info = env.step(fire)
-            assert not truncated[0]
-        assert info["lives"].tolist() == [4]
-        elapsed = int(info["elapsed_step"][0])
-        _, reward, terminated, _, info = env.step(fire)
-        assert (reward[0], terminated[0], info["lives"].tolist()) == (0, False, [4])
-        assert int(info["elapsed_step"][0]) >= elapsed
-    finally:
-        env.close()
+def test_nobody_starves_and_what_was_received_is_never_written_to_again(begun: Any) -> None:
+    begun.send(np.zeros(3), np.array([0, 1, 2]))
+    seen: list[int] = []
+    kept: list[tuple[Any, Any]] = []
+    for _ in range(40):
+        observations, rewards, _, _, info = begun.recv()
+        indices = info["env_id"]
+        kept += [(array, array.copy()) for array in (observations, rewards, indices)]
+        seen += indices.tolist()
+        begun.send(np.zeros(2), indices)
+    begun.recv()
+    assert min(seen.count(index) for index in range(3)) > 10
+    assert all(np.array_equal(array, copy) for array, copy in kept)
 
 
-def test_game_whose_every_action_is_a_move_opens_with_no_ops() -> None:
-    env: Any = envpool.make_gymnasium("Backgammon-v5", remotes="local:1")
-    try:
-        _, info = env.reset()
-        assert env.spec.config.noop_max == 30
-        assert info["elapsed_step"].tolist() == [0]
-    finally:
-        env.close()
+def test_second_send_before_it_was_received_is_refused_and_sends_nothing(begun: Any) -> None:
+    begun.send(np.zeros(1), np.array([1]))
+    with pytest.raises(Misuse, match=r"environments \[1\] have not been received"):
+        begun.send(np.zeros(2), np.array([0, 1]))
+    begun.send(np.zeros(1), np.array([0]))
+    assert sorted(begun.recv()[4]["env_id"]) == [0, 1]
+
+
+def test_lost_remote_truncates_its_own_episode_and_keeps_nobody_waiting(begun: Any) -> None:
+    kill_remote(begun.core.env.addresses[0])
+    begun.send(np.zeros(3), np.array([0, 1, 2]))
+    others = lost = 0
+    back = -1
+    while back < 2:
+        _, _, terminated, truncated, info = begun.recv()
+        indices = info["env_id"]
+        for position, index in enumerate(indices.tolist()):
+            if info["pluriverse"]["lost"][position]:
+                assert (index, truncated[position], terminated[position]) == (0, True, False)
+                lost += 1
+            elif index:
+                assert not truncated[position]
+                others += lost
+            elif lost:
+                back = info["elapsed_step"][position]
+        begun.send(np.zeros(len(indices)), indices)
+    assert lost == 1
+    assert others >= 20

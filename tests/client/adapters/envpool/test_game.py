@@ -72,13 +72,6 @@ def test_lost_life_ends_an_episode_and_the_remotes_goes_on() -> None:
     assert made.take(turn(2)).elapsed == 3
 
 
-def test_last_life_is_the_outcomes_to_tell() -> None:
-    made = begun(lives=1, episodic_life=True)
-    assert not made.take(turn(0)).done
-    assert made.take(turn(terminated=True)).done
-    assert not made.goes_on
-
-
 def test_lost_life_alone_changes_nothing_unless_asked_for() -> None:
     row = begun(lives=3).take(turn(lives=2))
     assert (row.done, row.discount) == (False, 1.0)

@@ -8,8 +8,6 @@ import pytest
 from pluriverse.adapters.envpool.registration import list_all_envs, make, make_spec
 from pluriverse.errors import ConfigurationError
 
-pytestmark = pytest.mark.display
-
 
 def test_picture_and_pace_of_pluriverses_own_are_left_as_they_are() -> None:
     made = make_spec("x.Y-v0", actions="keys", fps=30.0, replace_on_crash=False).config

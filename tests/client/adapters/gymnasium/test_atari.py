@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Generator
 from typing import Any
 
@@ -10,21 +9,16 @@ import gymnasium
 import numpy as np
 import pytest
 from ale_py.env import AtariEnv
-from gymnasium.wrappers import AtariPreprocessing, FrameStackObservation
+from gymnasium.wrappers import AtariPreprocessing
 from pluriverse.adapters.gymnasium import PluriverseEnv
 from pluriverse.adapters.gymnasium.atari import frameskip_of
-from pluriverse.errors import ConfigurationError, Misuse
+from pluriverse.errors import Misuse
 
 pytestmark = pytest.mark.display
 
 BREAKOUT = "gym-core.BreakoutNoFrameskip-v3"
-FREEWAY = "gym-core.FreewayNoFrameskip-v3"
 CART = "gym-core.CartPole-v0"
 LIVES = 5
-
-needs_stable_baselines = pytest.mark.skipif(
-    importlib.util.find_spec("stable_baselines3") is None, reason="stable-baselines3 needs torch, which isn't here"
-)
 
 
 @pytest.fixture
@@ -43,12 +37,6 @@ def lose_a_life(env: gymnasium.Env[Any, Any]) -> Any:
     raise AssertionError("no life was lost")
 
 
-@pytest.mark.parametrize(("env_id", "game"), [(BREAKOUT, "breakout"), (FREEWAY, "freeway")])
-def test_actions_of_atari_have_ale_pys_names(env_id: str, game: str, address: str) -> None:
-    with PluriverseEnv(env_id, remotes=address) as env:
-        assert env.get_action_meanings() == AtariEnv(game).get_action_meanings()
-
-
 def test_options_of_the_game_are_given_to_make(address: str) -> None:
     env: Any = gymnasium.make(
         f"pluriverse/{BREAKOUT}", remotes=address, env_options={"full_action_space": True, "difficulty": 1}
@@ -63,11 +51,6 @@ def test_options_of_the_game_are_given_to_make(address: str) -> None:
         env.close()
 
 
-def test_options_that_a_game_lacks_are_refused_by_name(address: str) -> None:
-    with pytest.raises(ConfigurationError, match="full_action_space"):
-        PluriverseEnv(BREAKOUT, remotes=address, env_options={"full_actions": True})
-
-
 def test_frames_in_lockstep_are_those_of_ale_py_with_the_same_seed_and_actions(address: str) -> None:
     theirs = AtariEnv("breakout", frameskip=1, repeat_action_probability=0.0)
     with PluriverseEnv(BREAKOUT, remotes=address, clock="lockstep") as env:
@@ -78,18 +61,6 @@ def test_frames_in_lockstep_are_those_of_ale_py_with_the_same_seed_and_actions(a
             expected, expected_reward, *_ = theirs.step(action)
             assert np.array_equal(observation, expected)
             assert reward == expected_reward
-
-
-def test_stack_of_preprocessed_frames_in_lockstep_repeats(address: str) -> None:
-    def frames(env: gymnasium.Env[Any, Any]) -> list[Any]:
-        wrapped = FrameStackObservation(AtariPreprocessing(env, noop_max=30, frame_skip=4), 4)
-        first, _ = wrapped.reset(seed=3)
-        return [first, *(wrapped.step(action)[0] for action in [1, *[2, 3, 0] * 10])]
-
-    with PluriverseEnv(BREAKOUT, remotes=address, clock="lockstep") as env:
-        one, other = np.array(frames(env)), np.array(frames(env))
-        assert one.shape == (32, 4, 84, 84)
-        assert np.array_equal(one, other)
 
 
 def test_actions_of_other_kinds_have_no_names_and_other_environments_no_emulator(address: str) -> None:
@@ -112,14 +83,6 @@ def test_emulator_tells_lives_and_the_screen_that_the_agent_sees(breakout: Any) 
     assert grey.any()
 
 
-def test_grey_pictures_are_the_emulators_screen_in_grey(address: str) -> None:
-    with PluriverseEnv(BREAKOUT, remotes=address, grey=True, size=(84, 84)) as env:
-        observation, _ = env.reset()
-        grey = env.ale.getScreenGrayscale()
-        assert grey is not None
-        assert (grey == observation[:, :, 0]).all()
-
-
 def test_frames_that_a_game_skips_by_itself_are_not_counted() -> None:
     assert frameskip_of(BREAKOUT, 1) == 1
     assert frameskip_of(BREAKOUT, 4) == 4
@@ -134,28 +97,3 @@ def test_preprocessing_of_gymnasium_ends_an_episode_with_each_life(breakout: Any
     observation, _, terminated, truncated, info = lose_a_life(env)
     assert (terminated, truncated, info["lives"]) == (True, False, LIVES - 1)
     assert observation in env.observation_space
-
-
-def test_preprocessing_of_gymnasium_refuses_games_that_skip_frames_themselves(address: str) -> None:
-    with (
-        PluriverseEnv("gym-core.Breakout-v3", remotes=address) as env,
-        pytest.raises(ValueError, match="frame-skipping"),
-    ):
-        AtariPreprocessing(env)
-
-
-@needs_stable_baselines
-def test_wrappers_of_stable_baselines_end_an_episode_with_each_life_and_go_on(breakout: Any) -> None:
-    from stable_baselines3.common.atari_wrappers import AtariWrapper
-
-    # No-ops, skipped frames, episodes of a life, the fire button, small grey pictures and sticky actions, all at once.
-    env = AtariWrapper(breakout, noop_max=3, action_repeat_probability=0.25)
-    observation, _ = env.reset(seed=1)
-    assert observation.shape == (84, 84, 1)
-    for lives in (LIVES - 1, LIVES - 2):
-        terminated, truncated = lose_a_life(env)[2:4]
-        assert (terminated, truncated) == (True, False)
-        assert breakout.unwrapped.ale.lives() == lives
-        env.reset()
-        # The same game goes on.
-        assert breakout.unwrapped.ale.lives() == lives

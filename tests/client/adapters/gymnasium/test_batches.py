@@ -3,7 +3,6 @@ from __future__ import annotations
 from typing import Any, cast
 
 import numpy as np
-import pytest
 from gymnasium.utils.env_checker import data_equivalence
 from gymnasium.vector import VectorEnv
 from hypothesis import given
@@ -11,7 +10,6 @@ from hypothesis import strategies as st
 from pluriverse.adapters.gymnasium.batches import ObservationBatch, batch_infos
 from pluriverse.adapters.pictures import PictureOptions, Pictures
 from pluriverse.adapters.player import StepResult
-from pluriverse.errors import RemoteFailed
 from pluriverse_protocol.env_spaces import Spaces
 
 N = 4
@@ -71,22 +69,6 @@ def batch_of(spaces: Spaces | None, states: list[Any]) -> tuple[ObservationBatch
     return ObservationBatch(cast("Any", said)), said
 
 
-def test_pixels_alone_are_an_array_of_their_own() -> None:
-    batch, said = batch_of(None, [None])
-    one = batch.one(0)
-    assert (one == said.screens[0]).all()
-    assert not np.shares_memory(one, said.screens[0])
-    assert one.flags.writeable
-
-
-def test_text_and_state_come_beside_the_picture() -> None:
-    batch, _ = batch_of(Spaces(text=True, observation=(2,)), [[1, 2.5], None])
-    one = batch.one(0)
-    assert one.keys() == {"vision", "text", "observation"}
-    assert (one["text"], one["observation"].dtype, one["observation"].tolist()) == ("text 0", np.float32, [1, 2.5])
-    assert batch.one(1)["observation"].tolist() == [0, 0]
-
-
 def test_copies_stay_and_other_arrays_are_filled_anew() -> None:
     batch, said = batch_of(Spaces(text=True, observation=(1,)), [[1], [2]])
     copied, same = batch.observations(copy=True), batch.observations(copy=False)
@@ -99,10 +81,3 @@ def test_copies_stay_and_other_arrays_are_filled_anew() -> None:
     assert same["observation"].tolist() == [[1], [7]]
     assert (same["vision"][1] == 9).all()
     assert (copied["vision"][1] == 1).all()
-
-
-@pytest.mark.parametrize("state", [[1], "text", [[1, 2]]])
-def test_state_of_another_shape_than_said_is_the_remotes_fault(state: Any) -> None:
-    batch, _ = batch_of(Spaces(observation=(2,)), [state])
-    with pytest.raises(RemoteFailed, match="the remote sent"):
-        batch.one(0)

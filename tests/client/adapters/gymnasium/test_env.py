@@ -4,12 +4,10 @@ import os
 from collections.abc import Generator
 from typing import Any
 
-import numpy as np
 import psutil
 import pytest
 from pluriverse.adapters.gymnasium import PluriverseEnv
-from pluriverse.adapters.info import Ended
-from pluriverse.errors import ActionError, Closed, ConfigurationError, Misuse, ResetNeeded
+from pluriverse.errors import ConfigurationError
 
 pytestmark = pytest.mark.display
 
@@ -77,44 +75,6 @@ def test_same_seed_gives_the_same_run_of_episodes(cart: PluriverseEnv) -> None:
     assert first[0] != episode(cart, seed=5)
 
 
-def test_infos_are_the_same_numbers_at_every_step_where_one_wants_them_to_be(address: str) -> None:
-    with PluriverseEnv(CART, remotes=address, measured=True) as env:
-        _, info = env.reset()
-        kinds: dict[str, type[Any]] = {key: type(value) for key, value in info.items()}
-        over = False
-        while not over:
-            _, _, terminated, truncated, info = env.step(1)
-            assert {key: type(value) for key, value in info.items()} == kinds
-            over = terminated or truncated
-        assert info["ended"] == Ended.OUTCOME
-
-
-def test_episode_that_began_by_itself_can_be_joined(cart: PluriverseEnv) -> None:
-    episode(cart)
-    assert cart.reset(options={"join": True})[0] in cart.observation_space
-    assert cart.step(0)[1] == 1.0
-
-
-def test_wrong_use_says_the_rule(cart: PluriverseEnv) -> None:
-    with pytest.raises(ResetNeeded, match="call reset"):
-        cart.step(0)
-    with pytest.raises(Misuse, match=r"no options \['jion'\]"):
-        cart.reset(options={"jion": True})
-    with pytest.raises(ConfigurationError, match="0 to"):
-        cart.reset(seed=2**64)
-    episode(cart)
-    with pytest.raises(ResetNeeded, match="is over"):
-        cart.step(0)
-    cart.reset()
-    with pytest.raises(ActionError, match="0 to 1"):
-        cart.step(2)
-    cart.step(np.int64(1))
-    cart.close()
-    cart.close()
-    with pytest.raises(Closed):
-        cart.reset()
-
-
 def test_more_than_one_remote_is_refused_and_vectors_are_named() -> None:
     with pytest.raises(ConfigurationError, match=r"make_vec\(…, num_envs=2, remotes='local:2'\)"):
         PluriverseEnv(PONG, remotes="local:2")
@@ -127,14 +87,6 @@ def test_unknown_options_leave_nothing_behind(address: str) -> None:
     with pytest.raises(ConfigurationError, match="measured"):
         PluriverseEnv(PONG, remotes=address, measured="ful")  # pyright: ignore[reportArgumentType] - a slip
     assert len(psutil.Process(os.getpid()).net_connections()) == before
-
-
-def test_limit_of_steps_truncates(address: str) -> None:
-    with PluriverseEnv(CART, remotes=address, max_episode_steps=2) as env:
-        env.reset(seed=1)
-        assert env.step(0)[3] is False
-        assert env.step(1)[2:4] == (False, True)
-        assert env.reset()[0] in env.observation_space
 
 
 def test_human_watches(address: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -17,9 +17,9 @@ PONG = "gym-core.PongDeterministic-v3"
 ACTIONS = [2, 2, 5, 3, 1, 0, 4, 2] * 3
 
 
-@pytest.fixture(scope="module")
-def env() -> Generator[PluriverseEnv]:
-    made = PluriverseEnv(PONG, remotes="local:1", clock="lockstep", size=(84, 84), grey=True)
+@pytest.fixture
+def env(address: str) -> Generator[PluriverseEnv]:
+    made = PluriverseEnv(PONG, remotes=address, clock="lockstep", size=(84, 84), grey=True)
     yield made
     made.close()
 

@@ -4,7 +4,6 @@ import json
 import pickle
 from typing import Any
 
-import numpy as np
 import pytest
 from gymnasium import spaces
 from gymnasium.vector.utils import batch_space, iterate
@@ -78,11 +77,6 @@ def test_each_kind_of_actions_has_its_space(kind: Kind, expected: Any) -> None:
     assert action_space(ActionMap(SPACES, BOX, kind)) == expected
 
 
-def test_pointer_alone_has_no_keys() -> None:
-    space = action_space(ActionMap(Spaces(pointer=True), BOX))
-    assert space == spaces.Dict(pointer=spaces.MultiDiscrete([30, 40]), buttons=spaces.MultiBinary(3))
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_samples_are_actions_alone_and_in_batches(kind: Kind) -> None:
     actions = ActionMap(SPACES, BOX, kind)
@@ -93,7 +87,3 @@ def test_samples_are_actions_alone_and_in_batches(kind: Kind) -> None:
     batched = batch_space(space, 3)
     for action in iterate(batched, batched.sample()):
         hand.events(action)
-
-
-def test_pictures_of_an_environment_are_a_box_of_bytes() -> None:
-    assert batch_space(spaces.Box(0, 255, (4, 5, 3), np.uint8), 2).shape == (2, 4, 5, 3)

@@ -14,7 +14,7 @@ from pluriverse.adapters.gymnasium import PluriverseEnv, PluriverseVectorEnv, re
 from pluriverse.adapters.registration import gymnasium_spec, listed
 from pluriverse.runtimes import VARIABLE
 
-pytestmark = [pytest.mark.slow, pytest.mark.display]
+pytestmark = pytest.mark.display
 
 LAKE = "pluriverse/gym-core.FrozenLake-v1"
 
@@ -40,49 +40,37 @@ id = "mine.First-v0"
 """
 
 
-def test_every_environment_that_comes_with_us_is_registered() -> None:
+def test_every_environment_that_comes_with_us_is_registered_by_plain_data() -> None:
     assert {f"pluriverse/{env_id}" for env_id in listed()} <= registry.keys()
     printed = gymnasium.pprint_registry(disable_print=True)
     assert printed is not None
     assert "===== pluriverse =====" in printed
-
-
-def test_spec_is_plain_data_that_pickles_and_prints_as_json() -> None:
     spec = gymnasium.spec(LAKE)
     assert pickle.loads(pickle.dumps(spec)) == spec  # noqa: S301 - our own
     assert EnvSpec.from_json(spec.to_json()) == spec
     assert json.loads(spec.to_json())["kwargs"] == {"env_id": "gym-core.FrozenLake-v1"}
 
 
-def test_spec_makes_the_same_environment_again() -> None:
-    env = gymnasium.make(LAKE, remotes="local:1", size=(32, 32), grey=True)
-    again = None
-    try:
-        assert isinstance(env, PluriverseEnv)
-        assert env.spec is not None
-        again = EnvSpec.from_json(pickle.loads(pickle.dumps(env.spec)).to_json()).make()  # noqa: S301 - our own
-        assert again.observation_space == env.observation_space
-        assert again.observation_space.shape == (32, 32, 1)
-        assert again.reset()[0].shape == (32, 32, 1)
-    finally:
-        env.close()
-        if again is not None:
-            again.close()
+def test_spec_makes_the_same_environment_again(address: str) -> None:
+    env = gymnasium.make(LAKE, remotes=address, clock="lockstep", size=(32, 32), grey=True)
+    assert isinstance(env, PluriverseEnv)
+    assert env.spec is not None
+    env.close()
+    again = EnvSpec.from_json(pickle.loads(pickle.dumps(env.spec)).to_json()).make()  # noqa: S301 - our own
+    assert again.observation_space == env.observation_space
+    assert again.reset()[0].shape == (32, 32, 1)
+    again.close()
 
 
-def test_vector_is_ours_unless_one_asks_for_gymnasiums() -> None:
-    ours = gymnasium.make_vec(LAKE, num_envs=1, remotes="local:1", autoreset_mode="SameStep")
-    try:
-        assert isinstance(ours, PluriverseVectorEnv)
-        assert ours.metadata["autoreset_mode"] is gymnasium.vector.AutoresetMode.SAME_STEP
-    finally:
-        ours.close()
-    theirs = gymnasium.make_vec(LAKE, num_envs=1, vectorization_mode="sync", remotes="local:1")
-    try:
-        assert isinstance(theirs, gymnasium.vector.SyncVectorEnv)
-        assert theirs.reset()[0].shape == (1, 256, 256, 3)
-    finally:
-        theirs.close()
+def test_vector_is_ours_unless_one_asks_for_gymnasiums(address: str) -> None:
+    ours = gymnasium.make_vec(LAKE, num_envs=1, remotes=address, autoreset_mode="SameStep")
+    assert isinstance(ours, PluriverseVectorEnv)
+    assert ours.metadata["autoreset_mode"] is gymnasium.vector.AutoresetMode.SAME_STEP
+    ours.close()
+    theirs = gymnasium.make_vec(LAKE, num_envs=1, vectorization_mode="sync", remotes=address)
+    assert isinstance(theirs, gymnasium.vector.SyncVectorEnv)
+    assert theirs.reset()[0].shape == (1, 256, 256, 3)
+    theirs.close()
 
 
 def test_runtime_of_ones_own_is_registered_when_it_is_asked_for(

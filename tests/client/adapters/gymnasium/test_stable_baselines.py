@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any, Final
 
 import gymnasium
@@ -38,35 +39,28 @@ SMALL: Final[dict[str, Any]] = {"size": (36, 36), "grey": True}
     ("env_id", "options"),
     [
         ("gym-core.PongDeterministic-v3", {}),
-        ("gym-core.CartPole-v0", {"size": (84, 84), "grey": True}),
         ("gym-core.CartPoleLowD-v0", SMALL),
         ("gym-core.FrozenLake-v1", {"actions": "keys"}),
-        ("gym-core.Pendulum-v1", {}),
     ],
 )
 def test_family_passes_the_check(env_id: str, options: dict[str, Any], address: str) -> None:
-    env = gymnasium.make(f"pluriverse/{env_id}", remotes=address, render_mode="rgb_array", **options)
-    try:
+    made = gymnasium.make(f"pluriverse/{env_id}", remotes=address, render_mode="rgb_array", **options)
+    with contextlib.closing(made) as env:
         # Its check of rendering closes the environment and then plays on, which ours refuses.
         Later("stable_baselines3.common.env_checker").check_env(env, skip_render_check=True)
         assert env.render() is not None
-    finally:
-        env.close()
 
 
-@pytest.mark.parametrize("clock", ["realtime", "lockstep"])
-def test_atari_wrappers_run_unchanged(clock: str, address: str) -> None:
+def test_atari_wrappers_run_unchanged(address: str) -> None:
     # Up to 30 steps of nothing, a frame of four, an end with each life, fire at the beginning, small grey pictures.
-    envs: Any = common.make_atari_env(BREAKOUT, n_envs=1, seed=1, env_kwargs={"remotes": address, "clock": clock})
-    try:
+    made = common.make_atari_env(BREAKOUT, n_envs=1, seed=1, env_kwargs={"remotes": address})
+    with contextlib.closing(made) as envs:
         assert envs.observation_space.shape == (84, 84, 1)
         envs.reset()
         ends = plays(envs, 150)
         # Nobody moves the paddle, so that each ball is lost, and the wrapper ends an episode with it.
         assert ends
         assert ends[0]["lives"] == 4
-    finally:
-        envs.close()
 
 
 def plays(envs: Any, steps: int) -> list[dict[str, Any]]:
@@ -78,42 +72,24 @@ def plays(envs: Any, steps: int) -> list[dict[str, Any]]:
     return ends
 
 
-@pytest.mark.parametrize("kind", ["DummyVecEnv", "SubprocVecEnv"])
-def test_environments_that_are_made_in_each_place_are_a_vector(kind: Any) -> None:
-    envs: Any = common.make_vec_env(
-        NAMED,
-        2,
-        env_kwargs={"remotes": "local:1", **SMALL},
-        vec_env_cls=getattr(Later("stable_baselines3.common.vec_env"), kind),
-    )
-    try:
+def test_environments_that_are_made_in_processes_are_a_vector() -> None:
+    kind = Later("stable_baselines3.common.vec_env").SubprocVecEnv
+    made = common.make_vec_env(NAMED, 2, env_kwargs={"remotes": "local:1", **SMALL}, vec_env_cls=kind)
+    with contextlib.closing(made) as envs:
         assert envs.reset().shape == (2, 36, 36, 1)
         ends = plays(envs, 100)
         assert ends
         assert all(end["terminal_observation"].shape == (36, 36, 1) for end in ends)
         assert {end["TimeLimit.truncated"] for end in ends} == {False}
-    finally:
-        envs.close()
 
 
 def test_ppo_learns_from_small_grey_pictures(address: str) -> None:
-    learns(address, sb3.PPO, n_steps=64, batch_size=32, n_epochs=1)
-
-
-def test_dqn_learns_from_small_grey_pictures(address: str) -> None:
-    learns(address, sb3.DQN, buffer_size=300, learning_starts=64, batch_size=16)
-
-
-def learns(address: str, algorithm: Any, **options: Any) -> None:
-    """Learn for a few hundred steps; the policy must be another one then, and episodes must have ended."""
-    env = gymnasium.make(CART_POLE, remotes=address, **SMALL)
-    try:
-        model = algorithm("CnnPolicy", env, seed=1, device="cpu", **options)
+    """For a few hundred steps; the policy must be another one then, and episodes must have ended."""
+    with contextlib.closing(gymnasium.make(CART_POLE, remotes=address, **SMALL)) as env:
+        model = sb3.PPO("CnnPolicy", env, seed=1, device="cpu", n_steps=64, batch_size=32, n_epochs=1)
         before = [parameter.clone() for parameter in model.policy.parameters()]
         model.learn(256)
         assert model.num_timesteps >= 256
         assert any((old != new).any() for old, new in zip(before, model.policy.parameters(), strict=True))
         # Episodes ended, were counted, and followed each other by themselves.
         assert model.ep_info_buffer
-    finally:
-        env.close()

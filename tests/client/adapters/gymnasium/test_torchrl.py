@@ -1,8 +1,7 @@
-"""TorchRL's check of specs, on each way that it has to make one environment or several."""
+"""TorchRL's check of specs, on the ways that it has to make one environment or several."""
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from functools import partial
 from typing import Any, Final
 
@@ -10,7 +9,6 @@ import gymnasium
 import pluriverse.adapters.gymnasium
 import pytest
 from support.later import Later, needs
-from support.remotes import on_machine
 
 torchrl: Any = Later("torchrl.envs")
 
@@ -28,24 +26,10 @@ pytestmark = [
     ),
 ]
 
-PONG: Final = "pluriverse/gym-core.PongDeterministic-v3"
 # Episodes of a few steps, whatever is pressed.
 SHORT: Final = "pluriverse/gym-core.FrozenLake-v1"
 LOW_D: Final = "pluriverse/gym-core.CartPoleLowD-v0"
-# As processes need it that import nothing of ours.
-NAMED: Final = f"pluriverse:{SHORT}"
 SMALL: Final[dict[str, Any]] = {"size": (36, 36), "grey": True}
-
-
-@pytest.fixture(scope="module")
-def remotes() -> Generator[list[str]]:
-    with on_machine() as first, on_machine() as second:
-        yield [f"127.0.0.1:{each.vnc_port}+{each.port}?password={each.password}" for each in (first, second)]
-
-
-def attached(remotes: list[str]) -> str:
-    places, password = zip(*(each.split("?") for each in remotes), strict=True)
-    return f"vnc://{','.join(places)}?{password[0]}"
 
 
 def check(env: Any) -> None:
@@ -55,41 +39,23 @@ def check(env: Any) -> None:
         env.close(raise_if_closed=False)
 
 
-@pytest.mark.parametrize(
-    ("env_id", "options"),
-    [
-        (PONG, {}),
-        (SHORT, SMALL),
-        (LOW_D, SMALL),
-        (SHORT, {"actions": "keys", **SMALL}),
-        ("pluriverse/gym-core.Pendulum-v1", SMALL),
-    ],
-)
-def test_one_environment_passes(env_id: str, options: dict[str, Any], remotes: list[str]) -> None:
-    check(torchrl.GymEnv(env_id, remotes=attached(remotes[:1]), **options))
-    check(torchrl.GymWrapper(gymnasium.make(env_id, remotes=attached(remotes[:1]), **options)))
+@pytest.mark.parametrize(("env_id", "options"), [(SHORT, {"actions": "keys"}), (LOW_D, {})])
+def test_one_environment_passes(env_id: str, options: dict[str, Any], address: str) -> None:
+    check(torchrl.GymEnv(env_id, remotes=address, **options, **SMALL))
 
 
 # With dicts of observations, TorchRL fails at the first end in SameStep, with Gymnasium's own vectors too. A pole that
-# falls by itself is upright for the few steps of the check in lockstep only.
-@pytest.mark.parametrize(
-    ("env_id", "mode", "clock"),
-    [
-        (SHORT, "SameStep", "realtime"),
-        (SHORT, "Disabled", "realtime"),
-        (LOW_D, "SameStep", "lockstep"),
-        (LOW_D, "Disabled", "realtime"),
-    ],
-)
-def test_vector_passes(env_id: str, mode: str, clock: str, remotes: list[str]) -> None:
-    options: dict[str, Any] = {"remotes": attached(remotes), "autoreset_mode": mode, "clock": clock, **SMALL}
+# falls by itself is upright for the few steps of the check.
+@pytest.mark.parametrize(("env_id", "mode"), [(SHORT, "SameStep"), (LOW_D, "SameStep"), (LOW_D, "Disabled")])
+def test_vector_passes(env_id: str, mode: str, address: str) -> None:
+    options: dict[str, Any] = {"remotes": address, "autoreset_mode": mode, "clock": "lockstep", **SMALL}
     check(torchrl.GymWrapper(gymnasium.make_vec(env_id, 2, **options)))
 
 
-# See above.
-@pytest.mark.parametrize(("env_id", "mode"), [(SHORT, "SameStep"), (SHORT, "Disabled"), (LOW_D, "Disabled")])
-def test_vector_plays_over_the_ends_of_episodes(env_id: str, mode: str, remotes: list[str]) -> None:
-    env = torchrl.GymWrapper(gymnasium.make_vec(env_id, 2, remotes=attached(remotes), autoreset_mode=mode, **SMALL))
+@pytest.mark.parametrize(("env_id", "mode"), [(SHORT, "SameStep"), (LOW_D, "Disabled")])
+def test_vector_plays_over_the_ends_of_episodes(env_id: str, mode: str, address: str) -> None:
+    options: dict[str, Any] = {"remotes": address, "autoreset_mode": mode, "clock": "lockstep", **SMALL}
+    env = torchrl.GymWrapper(gymnasium.make_vec(env_id, 2, **options))
     try:
         played = env.rollout(60, break_when_any_done=False)
     finally:
@@ -100,23 +66,6 @@ def test_vector_plays_over_the_ends_of_episodes(env_id: str, mode: str, remotes:
     assert not played["done"].any()
 
 
-def test_vector_that_resets_in_the_next_step_is_refused_by_torchrl(remotes: list[str]) -> None:
-    vector = gymnasium.make_vec(SHORT, 2, remotes=attached(remotes), autoreset_mode="NextStep", **SMALL)
-    try:
-        with pytest.raises(RuntimeError, match="SAME_STEP or DISABLED"):
-            torchrl.GymWrapper(vector)
-    finally:
-        vector.close()
-
-
-@pytest.mark.parametrize("several", ["SerialEnv", "ParallelEnv"])
-def test_environments_side_by_side_pass(several: str) -> None:
-    check(getattr(torchrl, several)(2, partial(torchrl.GymEnv, NAMED, remotes="local:1", **SMALL)))
-
-
-def test_environments_in_workers_pass() -> None:
-    check(torchrl.GymEnv(NAMED, num_workers=2, remotes="local:1", **SMALL))
-
-
-def test_environments_in_gymnasiums_own_vector_pass() -> None:
-    check(torchrl.GymEnv(NAMED, num_envs=2, remotes="local:1", measured=True, **SMALL))
+def test_environments_in_processes_pass() -> None:
+    # As processes need it that import nothing of ours.
+    check(torchrl.ParallelEnv(2, partial(torchrl.GymEnv, f"pluriverse:{SHORT}", remotes="local:1", **SMALL)))

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Generator
 from typing import Any
 
 import pytest
@@ -10,18 +9,11 @@ from pluriverse.evaluation.agents import Seen, hold, open_agent
 from pluriverse.evaluation.agents.agent import do, loop
 from pluriverse.evaluation.modes import parse_modes
 from pluriverse.evaluation.play import Play
-from support.evaluated import task
 
 pytestmark = pytest.mark.display
 
 (PAUSED,) = parse_modes("paused")
 UP = 0xFF52
-
-
-@pytest.fixture(scope="module")
-def play() -> Generator[Play]:
-    with Play(task(seconds=1), PAUSED, "local:1") as play:
-        yield play
 
 
 @pytest.mark.parametrize(

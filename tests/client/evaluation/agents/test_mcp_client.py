@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -45,10 +44,10 @@ asyncio.run(main())
 """
 
 
-@pytest.fixture(scope="module")
-def paused() -> Generator[Play]:
-    with Play(task(seconds=2), PAUSED, "local:1") as play:
-        yield play
+@pytest.fixture
+def paused(play: Play) -> Play:
+    play.task = task(seconds=2)
+    return play
 
 
 def command(folder: Path, *words: str, program: str = PROGRAM) -> str:
@@ -63,14 +62,6 @@ def test_client_plays_an_episode_to_its_end(paused: Play, tmp_path: Path) -> Non
     agent.play(paused)
     assert paused.ended == "budget"
     assert len(paused.reactions_ms) == 10
-
-
-def test_client_may_end_before_the_episode_does(paused: Play, tmp_path: Path) -> None:
-    agent = McpAgent(command(tmp_path, "2"))
-    paused.start(0, PAUSED)
-    agent.play(paused)
-    assert paused.ended == "running"
-    assert len(paused.reactions_ms) == 2
 
 
 def test_client_of_a_running_game_is_late_as_asked_and_ended_with_the_episode(tmp_path: Path) -> None:

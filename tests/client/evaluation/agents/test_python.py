@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,6 @@ from pluriverse.evaluation.agents import AgentFailed, Seen, open_agent
 from pluriverse.evaluation.agents.python import CallableAgent, PolicyAgent
 from pluriverse.evaluation.modes import parse_modes
 from pluriverse.evaluation.play import Play
-from support.evaluated import task
 
 pytestmark = pytest.mark.display
 
@@ -49,12 +47,6 @@ class Climber:
 """
 
 
-@pytest.fixture(scope="module")
-def play() -> Generator[Play]:
-    with Play(task(seconds=1), PAUSED, "local:1") as play:
-        yield play
-
-
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     path = tmp_path / "mine.py"
@@ -79,17 +71,6 @@ def test_file_may_have_dataclasses_and_import_what_is_beside_it(file: Path, monk
     assert isinstance(agent, CallableAgent)
 
 
-def test_module_of_the_current_folder_is_found(
-    play: Play, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sys, "path", [*sys.path])
-    monkeypatch.chdir(tmp_path)
-    file.rename(tmp_path / "agents_of_the_folder.py")
-    play.start(0, PAUSED)
-    open_agent("agents_of_the_folder:still").play(play)
-    assert play.over
-
-
 def test_function_that_fails_fails_its_episode_with_the_reason(play: Play, file: Path) -> None:
     play.start(0, PAUSED)
     with pytest.raises(AgentFailed, match=r"AttributeError: .*nothing"):
@@ -100,11 +81,6 @@ def test_function_that_fails_fails_its_episode_with_the_reason(play: Play, file:
 def test_what_is_no_agent_is_refused(file: Path, name: str, said: str) -> None:
     with pytest.raises(ConfigurationError, match=said):
         open_agent(f"{file}:{name}")
-
-
-def test_file_that_is_not_there_is_refused() -> None:
-    with pytest.raises(ConfigurationError, match="No such file"):
-        open_agent("/nowhere/mine.py:still")
 
 
 class Policy:

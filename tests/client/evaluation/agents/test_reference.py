@@ -14,13 +14,14 @@ pytestmark = pytest.mark.display
 (PAUSED,) = parse_modes("paused")
 
 
-@pytest.fixture(scope="module", params=["gym-core.PongNoFrameskip-v3", "wob.mini.ClickTest-v0"])
-def play(request: pytest.FixtureRequest) -> Generator[Play]:
-    runtime = "world-of-bits" if request.param.startswith("wob.") else "gym-core"
-    with (
-        on_machine(runtime=runtime) as remote,
-        Play(task(env=request.param, seconds=3), PAUSED, remote.address) as play,
-    ):
+@pytest.fixture(params=["keys", pytest.param("pointer", marks=pytest.mark.slow)])
+def play(request: pytest.FixtureRequest, lockstep: Play) -> Generator[Play]:
+    if request.param == "keys":
+        lockstep.task = task(seconds=3)
+        yield lockstep
+        return
+    env = "wob.mini.ClickTest-v0"
+    with on_machine(runtime="world-of-bits") as remote, Play(task(env=env, seconds=3), PAUSED, remote.address) as play:
         yield play
 
 

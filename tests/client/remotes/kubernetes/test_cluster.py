@@ -17,23 +17,6 @@ from support.kube import FakeCluster, Trouble, fake_cluster
 CLAIM = {"metadata": {"name": "mine"}, "spec": {"warmPoolRef": {"name": "pool"}}}
 
 
-@pytest.fixture
-def cluster(fake: FakeCluster) -> Generator[Cluster]:
-    cluster = Cluster(None, None)
-    yield cluster
-    cluster.close()
-
-
-def test_objects_are_created_read_patched_and_deleted(fake: FakeCluster, cluster: Cluster) -> None:
-    cluster.create(CLAIMS, CLAIM)
-    assert cluster.get(CLAIMS, "mine")["spec"] == CLAIM["spec"]
-    cluster.patch(CLAIMS, "mine", {"spec": {"lifecycle": {"shutdownPolicy": "Delete"}}})
-    assert cluster.list(CLAIMS, "")[0]["mine"]["spec"] == {**CLAIM["spec"], "lifecycle": {"shutdownPolicy": "Delete"}}
-    cluster.delete(CLAIMS, "mine")
-    cluster.delete(CLAIMS, "mine")
-    assert not fake.all(kube.CLAIMS)
-
-
 def test_namespace_is_that_of_the_context_unless_another_is_named(fake: FakeCluster, cluster: Cluster) -> None:
     assert cluster.namespace == kube.NAMESPACE
     other = Cluster("elsewhere", "fake")
@@ -100,12 +83,6 @@ def test_quota_is_told_apart_from_a_missing_right(fake: FakeCluster, cluster: Cl
         cluster.create(CLAIMS, CLAIM)
 
 
-def test_kind_that_is_not_installed_is_told(fake: FakeCluster, cluster: Cluster) -> None:
-    fake.kinds = {kube.PODS}
-    with pytest.raises(ClusterError, match=r"has no sandboxclaims\.extensions\.agents\.x-k8s\.io"):
-        cluster.list(CLAIMS, "")
-
-
 def test_answer_to_ask_later_is_obeyed_also_when_something_is_made(fake: FakeCluster, cluster: Cluster) -> None:
     fake.troubles.append(Trouble("create", kube.CLAIMS, 429, "busy", retry_after="1"))
     fake.troubles.append(Trouble("create", kube.CLAIMS, 429, "busy"))
@@ -125,13 +102,6 @@ def test_server_that_stays_busy_is_an_error_and_no_hang(
     assert len(fake.asked) == 1 + cluster_module.ATTEMPTS
 
 
-def test_conflict_is_tried_again(fake: FakeCluster, cluster: Cluster) -> None:
-    cluster.create(CLAIMS, CLAIM)
-    fake.troubles.append(Trouble("patch", kube.CLAIMS, 409, "the object has been modified", times=2))
-    cluster.patch(CLAIMS, "mine", {"spec": {"lifecycle": {}}})
-    assert [each.verb for each in fake.asked].count("patch") == 3
-
-
 def test_lost_answer_to_a_creation_is_no_error(fake: FakeCluster, cluster: Cluster) -> None:
     cluster.create(CLAIMS, CLAIM)
     cluster.create(CLAIMS, CLAIM)
@@ -147,12 +117,6 @@ def test_server_that_is_not_there_is_told(tmp_path: Path, monkeypatch: pytest.Mo
         cluster.get(PODS, "any")
     assert refused.value.status is None
     cluster.close()
-
-
-def test_clock_is_the_servers(fake: FakeCluster, cluster: Cluster) -> None:
-    fake.ahead_s = 3600.0
-    cluster.list(PODS, "")
-    assert abs((cluster.now() - fake.now()).total_seconds()) < 5.0
 
 
 class Stream:

@@ -3,29 +3,21 @@
 from __future__ import annotations
 
 import contextlib
-import os
-import signal
-import subprocess
-import sys
 import tempfile
-import textwrap
 import time
 from collections.abc import Callable, Generator
 from datetime import datetime
 from pathlib import Path
 
 import pytest
-from pluriverse.adapters.core import Core
 from pluriverse.errors import ConfigurationError, RemoteUnavailable
 from pluriverse.remotes import RemoteManager, parse
 from pluriverse.remotes.health import why_not_ready
 from pluriverse.remotes.kubernetes import claims, engine, pods
-from pluriverse.remotes.kubernetes.place import Place
-from pluriverse.remotes.manager import StartedRemotes, no_progress
+from pluriverse.remotes.manager import no_progress
 from support import kube
 from support.certificates import signed
-from support.kube import FakeCluster, SandboxController, Trouble
-from support.manifests import ROOT
+from support.kube import FakeCluster, SandboxController
 from support.pods import TOKEN, RunningPods, running_pods
 from support.waiting import DEADLINE_S
 
@@ -107,24 +99,6 @@ def test_remote_that_died_is_replaced_while_the_others_go_on(
     assert len(fake.all(kube.CLAIMS)) == 2
 
 
-def test_watch_that_breaks_while_remotes_start_holds_up_none(
-    fake: FakeCluster, running: RunningPods, manage: Manage
-) -> None:
-    controller = SandboxController(fake, POOL, [])
-    manager = manage("1")
-    (host,) = running.hosts(1)
-
-    def give_after_trouble(what: str, plural: str, manifest: kube.Manifest) -> None:
-        if plural == kube.CLAIMS and what == "ADDED":
-            fake.break_watches()
-            controller.bind(manifest["metadata"]["name"], host)
-            fake.compact()
-
-    fake.on_change = give_after_trouble
-    (address,) = manager.start(no_progress)
-    assert address.host == host
-
-
 def test_pool_without_room_says_how_many_got_a_place_and_leaves_nothing(
     fake: FakeCluster, running: RunningPods, manage: Manage
 ) -> None:
@@ -134,15 +108,6 @@ def test_pool_without_room_says_how_many_got_a_place_and_leaves_nothing(
         manager.start(no_progress)
     assert "1 of 2 remotes were ready when one failed: the warm pool pluriverse-gym-core" in str(refused.value)
     assert "1 of its 1 spares are ready" in str(refused.value)
-    eventually(lambda: not fake.all(kube.CLAIMS))
-
-
-def test_quota_is_told_and_leaves_nothing(fake: FakeCluster, manage: Manage) -> None:
-    SandboxController(fake, POOL, [])
-    fake.troubles.append(Trouble("create", kube.CLAIMS, 403, "exceeded quota: games"))
-    with pytest.raises(RemoteUnavailable, match=r"0 of 2 remotes .*quota of namespace games is used up"):
-        manage("2").start(no_progress)
-    # The other was perhaps being claimed just then.
     eventually(lambda: not fake.all(kube.CLAIMS))
 
 
@@ -183,67 +148,6 @@ def test_claims_end_later_and_later_by_the_clock_of_the_cluster(
     (claim,) = fake.all(kube.CLAIMS)
     (owner,) = claim["metadata"]["ownerReferences"]
     assert (owner["kind"], owner["name"], owner["uid"]) == ("Pod", "trainer-0", "1234")
-
-
-def test_nothing_is_left_of_a_trainer_that_is_killed(fake: FakeCluster, running: RunningPods) -> None:
-    (host,) = running.hosts(1)
-    controller = SandboxController(fake, POOL, [host])
-    script = f"""
-        from pluriverse.remotes import parse
-        from pluriverse.remotes.manager import no_progress
-        parse("kubernetes:1?{running.options}", "{PONG}").start(no_progress)
-        print("started", flush=True)
-        input()
-    """
-    trainer = subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(script)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        env={**os.environ},
-        text=True,
-    )
-    with trainer:
-        assert trainer.stdout is not None
-        assert trainer.stdout.readline() == "started\n"
-        trainer.send_signal(signal.SIGKILL)
-        trainer.wait(DEADLINE_S)
-    controller.expire()
-    assert len(fake.all(kube.CLAIMS)) == 1
-    fake.ahead_s += claims.TTL_S
-    controller.expire()
-    assert not fake.all(kube.CLAIMS)
-    # As its sandbox ends with a claim; the lease in it would last for a while.
-    running.end(host)
-
-
-def test_agent_plays_on_while_another_remote_is_evicted_and_replaced(fake: FakeCluster, tmp_path: Path) -> None:
-    with running_pods(tmp_path, ROOT / "runtimes/gym-core") as running:
-        *hosts, spare = running.hosts(3)
-        controller = SandboxController(fake, POOL, hosts)
-        with Core(PONG, f"kubernetes:2?{running.options}") as core:
-            for index in (0, 1):
-                core.reset(index)
-            lost = None
-            turns = 0
-            while True:
-                for index in core.receive(1):
-                    result = core.result(index)
-                    if result.truncated:
-                        assert index == 0
-                        assert result.lost
-                        core.reset(0)
-                    elif result.first and lost is not None:
-                        assert index == 0
-                        assert core.env.addresses[0].host == spare != lost
-                        assert turns
-                        return
-                    else:
-                        turns += index
-                        core.send({index: 0})
-                if lost is None and turns > 3:
-                    lost, turns = core.env.addresses[0].host, 0
-                    controller.hosts.append(spare)
-                    running.end(lost)
 
 
 # -- Pods --------------------------------------------------------------------------------------------------------------
@@ -295,32 +199,6 @@ def test_pod_that_is_evicted_is_replaced_by_a_free_one_while_the_others_go_on(
     assert cost(after.host) == cost(before[1].host) == pods.IDLE
 
 
-def test_pods_are_taken_also_without_the_right_to_mark_them(
-    fake: FakeCluster, running: RunningPods, manage: Manage
-) -> None:
-    put_pods(fake, running.hosts(1))
-    fake.rights = [{**each, "verbs": ["get", "list", "watch"]} for each in fake.rights]
-    manager = manage("1?how=pods")
-    (address,) = manager.start(no_progress)
-    assert why_not_ready(address) is None
-
-
-def test_lease_that_is_lost_is_replaced_although_the_remote_is_well(
-    fake: FakeCluster, running: RunningPods, manage: Manage
-) -> None:
-    put_pods(fake, running.hosts(1))
-    manager = manage("1?how=pods")
-    (before,) = manager.start(no_progress)
-    assert isinstance(manager, StartedRemotes)
-    (place,) = manager._remotes  # pyright: ignore[reportPrivateUsage, reportUnknownMemberType, reportUnknownVariableType]
-    assert isinstance(place, Place)
-    assert place.lease is not None
-    place.lease.lost = "it was not renewed in time"
-    after = manager.replace(0)
-    assert after.host == before.host
-    assert after.password != before.password
-
-
 def test_token_that_remotes_do_not_know_is_told_with_what_to_look_at(
     fake: FakeCluster, running: RunningPods, manage: Manage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -341,7 +219,7 @@ def test_pods_with_tls_are_known_by_their_certificate(
     # As where an authority has signed it.
     chain = tmp_path / "tls.crt"
     chain.write_text(certificate.read_text() + others.read_text())
-    with running_pods(tmp_path, tls=(chain, key)) as running:
+    with running_pods(tmp_path, (chain, key)) as running:
         put_pods(fake, running.hosts(1))
         asked = f"kubernetes:1?how=pods&{running.options}&tls="
         with contextlib.closing(parse(f"{asked}{chain}", PONG)) as manager:
@@ -362,13 +240,6 @@ def test_without_a_token_it_says_where_to_get_it(fake: FakeCluster, monkeypatch:
         parse("kubernetes:1", PONG)
     with pytest.raises(ConfigurationError, match="can't be read"):
         parse("kubernetes:1?token=/nowhere", PONG)
-
-
-def test_certificate_that_is_none_is_told(fake: FakeCluster, running: RunningPods, tmp_path: Path) -> None:
-    (tmp_path / "tls.crt").write_text("nothing")
-    for file in (tmp_path / "tls.crt", tmp_path / "missing"):
-        with pytest.raises(ConfigurationError, match="remotes' certificate can't be read"):
-            parse(f"kubernetes:1?token={running.token_file}&tls={file}", PONG)
 
 
 @pytest.mark.parametrize(

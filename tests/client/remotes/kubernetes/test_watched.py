@@ -8,20 +8,13 @@ from collections.abc import Generator
 
 import pytest
 from pluriverse.remotes.kubernetes import cluster as cluster_module
-from pluriverse.remotes.kubernetes.cluster import PODS, Cluster, ClusterError
+from pluriverse.remotes.kubernetes.cluster import PODS, Cluster
 from pluriverse.remotes.kubernetes.watched import Watched
 from support import kube
 from support.kube import FakeCluster, Trouble
 from support.waiting import DEADLINE_S
 
 SELECTOR = "pluriverse/runtime=gym-core"
-
-
-@pytest.fixture
-def cluster(fake: FakeCluster) -> Generator[Cluster]:
-    cluster = Cluster(None, None)
-    yield cluster
-    cluster.close()
 
 
 @pytest.fixture
@@ -92,17 +85,6 @@ def test_a_watch_that_is_told_to_ask_later_does(fake: FakeCluster, watched: Watc
     assert all(after - earlier >= 1.0 for earlier, after in itertools.pairwise(times))
 
 
-def test_a_watch_is_begun_anew_when_its_time_is_up(
-    fake: FakeCluster, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(cluster_module, "WATCH_S", 1)
-    watched = Watched(cluster, PODS, SELECTOR)
-    wait_for_watches(fake, watched, 3)
-    fake.put("pods", kube.pod("second", "10.0.0.3"))
-    wait_until(watched, {"second"})
-    watched.close()
-
-
 def test_a_watch_of_a_server_that_went_silent_is_begun_anew(
     fake: FakeCluster, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -112,16 +94,3 @@ def test_a_watch_of_a_server_that_went_silent_is_begun_anew(
     fake.put("pods", kube.pod("second", "10.0.0.3"))
     wait_until(watched, {"second"})
     watched.close()
-
-
-def test_closing_ends_a_watch_that_waits(fake: FakeCluster, cluster: Cluster) -> None:
-    watched = Watched(cluster, PODS, SELECTOR)
-    wait_for_watches(fake, watched, 1)
-    watched.close()
-    assert not watched._thread.is_alive()  # pyright: ignore[reportPrivateUsage]
-
-
-def test_what_cannot_be_listed_is_told_at_once(fake: FakeCluster, cluster: Cluster) -> None:
-    fake.rights = []
-    with pytest.raises(ClusterError, match=r"you may not list pods in namespace games.*(?s:.)*helm install"):
-        Watched(cluster, PODS, SELECTOR)
