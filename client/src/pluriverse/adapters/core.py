@@ -56,7 +56,7 @@ class Core:
         remotes: int | str | RemoteManager = 1,
         *,
         clock: Literal["realtime", "lockstep"] = "realtime",
-        slots: int = 1,
+        slots: int | None = None,
         record: str | os.PathLike[str] | None = None,
         actions: Kind | Literal["auto"] = "auto",
         pictures: PictureOptions | None = None,
@@ -68,13 +68,13 @@ class Core:
     ) -> None:
         """Start or find the remotes, and wait for an episode; the options are those of ``pluriverse.make``.
 
-        ``slots``: how many of the environments each remote holds, in lockstep. ``record``: a new file for what is
-        needed to play a run in lockstep again, and to compare it. ``whole_screens``: keep the screens in full size and
+        ``slots``: how many of the environments each remote holds, in lockstep; None: one. ``record``: a new file for
+        what is needed to play a run in lockstep again, and to compare it. ``whole_screens``: keep the screens in full size and
         colour, as rendering every step needs. Otherwise the VNC driver makes the pictures, and doesn't decode what they
         don't show; in lockstep remotes make them, if they can.
         """
         validation.choice("clock", clock, CLOCKS)
-        slots = validation.integer("slots", slots, 1, MAX_SLOTS)
+        slots = 1 if slots is None else validation.integer("slots", slots, 1, MAX_SLOTS)
         if clock == "realtime" and record is not None:
             raise ConfigurationError(
                 'record is of clock="lockstep"; in real time, pluriverse-server record keeps a screen'

@@ -6,6 +6,7 @@ from typing import Any
 
 from pluriverse_protocol.limits import MAX_SLOTS
 
+from pluriverse import validation
 from pluriverse.errors import ConfigurationError
 from pluriverse.remotes import RemoteManager
 from pluriverse.runtimes import slots_of
@@ -27,6 +28,8 @@ def make_copies(
     They are on ``remotes``, or with None on as few as hold them, ``slots`` on each if that is given. In real time each
     is a remote of its own.
     """
+    if slots is not None:
+        slots = validation.integer("slots", slots, 1, MAX_SLOTS)
     if options.get("clock") != "lockstep":
         return Core(env_id, n if remotes is None else remotes, slots=slots or 1, **options)
     if remotes is None and slots is None:

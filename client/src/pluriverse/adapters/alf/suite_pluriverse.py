@@ -75,7 +75,7 @@ class PluriverseAlfEnvironment(AlfEnvironment):
         manager = None if remotes is None else remotes_module.parse(remotes, env_id)
         if n is not None and manager is not None and not fit(n, manager, options.get("clock")):
             raise ConfigurationError(f"remotes={remotes!r} are {manager.n}, and batch_size is {n}; expected as many")
-        n = n or (1 if manager is None else manager.n * (options.get("slots") or 1))
+        n = n or (1 if manager is None else manager.n * validation.integer("slots", options.get("slots") or 1, 1))
         # Loads torch now, and not while an episode goes on.
         tensors.tensor(np.zeros(0))
         pictures = PictureOptions(crop=crop, size=size, grey=grey)
