@@ -33,7 +33,7 @@ END_S: Final = 30.0
 # In pytest's summary.
 _FAILURE: Final = re.compile(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", re.MULTILINE)
 
-# The client's part in C, and how it is compiled in its place.
+# The client's part in C, and how it is compiled.
 NATIVE: Final = ROOT / "client/src/pluriverse/rfb/_native.abi3.so"
 BUILD: Final = (sys.executable, "setup.py", "--quiet", "build_ext", "--inplace", "--force")
 
@@ -71,18 +71,18 @@ def main(
     faults = [Fault(**table) for table in tomllib.loads(FAULTS.read_text())["faults"]]
     wanted = [each for each in faults if not parts or any(part.lower() in each.name.lower() for part in parts)]
     if not wanted:
-        raise typer.BadParameter(f"no fault's name has {' or '.join(map(repr, parts or ()))} in it")
+        raise typer.BadParameter(f"no fault's name has one of {parts} in it")
     status = ["git", "status", "--porcelain", "--", ".", f":!{RESULTS.relative_to(ROOT)}"]
     if changed := subprocess.run(status, cwd=ROOT, capture_output=True, text=True, check=True).stdout:
         typer.echo(f"commit these first, since files are changed and put back:\n{changed}", err=True)
         raise typer.Exit(2)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     rows: list[Row] = []
     for fault in wanted:
         began = time.monotonic()
         outcome, by = _try(fault, ALL if everything else QUICK, limit)
-        row = Row(fault.name, fault.file, outcome, by, round(time.monotonic() - began, 1))
-        rows.append(row)
-        typer.echo(f"{row.outcome:<9}  {row.name}\n           {row.by} ({row.seconds:.0f} s)")
+        rows.append(Row(fault.name, fault.file, outcome, by, round(time.monotonic() - began, 1)))
+        typer.echo(f"{outcome:<9}  {fault.name}\n           {by} ({rows[-1].seconds:.0f} s)")
         _write(faults, rows)
     typer.echo(f"{sum(row.outcome == 'caught' for row in rows)} of {len(rows)} caught")
     raise typer.Exit(int(any(row.outcome == "not tried" for row in rows)))
