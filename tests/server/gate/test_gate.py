@@ -416,6 +416,20 @@ async def test_vnc_server_of_those_who_watch_that_answers_no_more_is_replaced(
     watcher.close()
 
 
+async def test_who_watches_is_let_in_though_the_vnc_server_has_just_died(tokened: Screen, tmp_path: Path) -> None:
+    open_for_watchers = tokened.gate.open_for_watchers
+    assert open_for_watchers is not None
+    dead = [tmp_path / "dead"]
+
+    async def opened() -> Path:
+        return dead.pop() if dead else await open_for_watchers()
+
+    tokened.gate.open_for_watchers = opened
+    watcher = await enter(tokened, "observers-token")
+    await see(watcher)
+    watcher.close()
+
+
 async def test_nothing_is_pressed_by_the_socket_of_those_who_watch(guarded: Screen) -> None:
     watcher = await asyncio.to_thread(RfbClient, guarded.watchers_socket)
     await assert_moves(guarded, watcher, 20, may=False)
