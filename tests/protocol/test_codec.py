@@ -83,7 +83,7 @@ def test_episode_ids_are_decimal_strings_on_the_wire_since_old_agents_parse_them
     assert document["headers"]["episode_id"] == "12"
 
 
-@pytest.mark.parametrize("episode_id", ["3", 3, "3.2", "3.0"])
+@pytest.mark.parametrize("episode_id", ["3", 3, "3.2", "3.0", "003"])
 def test_episode_ids_are_read_from_strings_and_integers_up_to_a_dot(episode_id: str | int) -> None:
     assert decode_from_agent(frame(episode_id=episode_id)).headers.episode_id == 3
 

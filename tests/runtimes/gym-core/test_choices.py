@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Generator, Iterable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -18,6 +17,7 @@ from gym_core.catalogue import Gymnasium as GymnasiumGame
 from gym_core.controls import DOWN, FIRE, LEFT, RIGHT, UP, Held, Turns, controls_of, joystick
 from gym_core.episode import STEP_KEY
 from gym_core.gymnasium_env import GymnasiumEnvironment
+from msgspec.structs import replace
 from pluriverse_protocol.atari import ACTIONS, MINIMAL_ACTIONS
 from pluriverse_protocol.env_spaces import Spaces, parse
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 from pluriverse_protocol import reports
 from pluriverse_protocol.recordings import Header, Record, Said, Update
 from pluriverse_protocol.rfb.raw_updates import raw_update
@@ -279,7 +280,7 @@ def test_a_table_is_printed_that_says_100_percent_of_perfect_ones_only(tmp_path:
 @pytest.mark.parametrize(
     ("header", "records", "complaint"),
     [
-        (replace(HEADER, runtime="other"), RECORDS, "is a recording of other, and this is toy"),
+        (structs.replace(HEADER, runtime="other"), RECORDS, "is a recording of other, and this is toy"),
         (HEADER, RECORDS[:1] + RECORDS[2:5], "coins: not on the screen, and not read when this was recorded"),
     ],
 )
@@ -428,7 +429,7 @@ def test_a_source_that_reads_nothing_where_something_is_labelled_disagrees(tmp_p
 
 
 def test_another_version_of_the_runtime_is_warned_of(tmp_path: Path) -> None:
-    path = make(tmp_path, RECORDS, header=replace(HEADER, version="0.9.0"))
+    path = make(tmp_path, RECORDS, header=structs.replace(HEADER, version="0.9.0"))
     console = Console(record=True, width=400, file=io.StringIO())
     assert score(tmp_path, console=console) == 0
     assert f"{path}: warning: recorded with version 0.9.0 of the runtime" in console.export_text()

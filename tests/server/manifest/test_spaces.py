@@ -148,7 +148,10 @@ def test_each_mistake_names_the_entry_and_the_key(spaces: dict[str, Any], compla
     ("spaces", "complaint"),
     [
         ({"observation": [0]}, "'observation' is (0,), expected list of 1 to 4 sizes"),
-        ({"discrete": [{"name": "", "keys": NO_KEYS}]}, "'name' is '', expected string of 1 to 64 characters"),
+        (
+            {"discrete": [{"name": "", "keys": NO_KEYS}]},
+            "'discrete' is ({'name': '', 'keys': ()},), expected list of at most 256 choices: [0] 'name' is ''",
+        ),
         ({"discrete": [{"name": "a", "keys": NO_KEYS}] * 2}, "'discrete' has two choices 'a', expected each name once"),
         (
             {"discrete": [{"name": "a", "keys": ["z"]}], "keys": ["x"]},
