@@ -7,10 +7,9 @@ from typing import Annotated, Any, Final, cast
 from weakref import WeakValueDictionary
 
 from pluriverse_protocol.env_options import Option, parse
-from pluriverse_protocol.kinds import fields_of
 from pydantic import PlainValidator
 
-_KEYS: Final = tuple(field.key for field in fields_of(Option))
+_KEYS: Final = Option.__struct_fields__
 
 
 class Options(dict[str, Option]):
