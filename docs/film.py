@@ -26,7 +26,7 @@ BEGIN_S: Final = 12.0
 
 async def shots(address: str, folder: Path) -> list[Image.Image]:
     """Return what a browser shows of the page."""
-    browser = await Chromium.start(folder, width=SIZE[0], height=SIZE[1], dark=True)
+    browser = await Chromium.start(folder, width=SIZE[0], height=SIZE[1])
     try:
         await browser.open(address)
         await asyncio.sleep(BEGIN_S)
