@@ -182,12 +182,16 @@ def _sent(_actions: Mapping[int, Any]) -> None:
     pass
 
 
+def _waited(_count: int) -> None:
+    pass
+
+
 def _received(count: int) -> list[int]:
     return list(range(count))
 
 
 # A core that answers with what it answered last.
-_AT_ONCE: Final[Mapping[str, Callable[..., Any]]] = {"send": _sent, "receive": _received}
+_AT_ONCE: Final[Mapping[str, Callable[..., Any]]] = {"send": _sent, "wait": _waited, "receive": _received}
 
 
 def _kept(games: Recorded, seconds: float) -> Figures:
@@ -226,7 +230,7 @@ def _play(env: Any, seconds: float) -> tuple[list[float], int, float]:
         asked = time.time()
         indices = env.recv()[4]["env_id"]
         woke = time.time()
-        at = max(env.core.result(index).outcome.picture_at for index in indices.tolist())
+        at = max(env.core.result(index).image_local_time for index in indices.tolist())
         # What had come before it was asked for is handed out at once.
         wakes_ms.append(1000 * (woke - max(at, asked)))
         frames += len(indices)

@@ -13,8 +13,8 @@ import pluriverse
 from desktops import ours, program_on
 from latency import KEY, PAUSE_S, PIXEL, WARM_UP
 from peers import asyncvnc, peer
-from pluriverse.diagnostics import PREFIX
 from pluriverse.env.base import Env
+from pluriverse.rewarder.result import PREFIX
 from pluriverse.vnc import VncConnection, connect, wait_for_frames
 from pluriverse.wrappers import GymCoreAction, GymCoreSync, Throttle
 from pluriverse_protocol.events import KeyEvent

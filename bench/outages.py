@@ -21,12 +21,11 @@ from typing import Final
 import pluriverse
 import psutil
 from books import Audit, Ledger
-from pluriverse.env.actions import Action
-from pluriverse.env.outcome import Outcome
 from pluriverse.env.vector import VectorEnv
 from pluriverse.remotes import Address, Attached, Progress, parse
 from pluriverse.remotes.address import VNC_PORT
 from pluriverse.remotes.manager import no_progress
+from pluriverse.rewarder.result import Result
 from pluriverse.runtimes import VARIABLE
 from processes import DAEMON, PROGRAM, parts_of_remote
 from relay import HOST, relaying
@@ -188,7 +187,6 @@ def play(
     done: list[Fault] = []
     under_way: dict[int, Fault] = {}
     free_at = dict.fromkeys(range(env.n), time.time() + CALM_S)
-    actions = {index: Action() for index in range(env.n)}
     until = time.monotonic() + seconds
     injected = 0
     env.reset()
@@ -197,15 +195,15 @@ def play(
         fresh_since: dict[int, float | None] = dict.fromkeys(range(env.n))
         while under_way or (injected < count and time.monotonic() < until):
             time.sleep(STEP_S)
-            outcomes = env.step_some(actions)
+            results = env.poll(range(env.n))
             now = time.time()
-            for index, outcome in outcomes.items():
-                _enter(ledger, outcome)
+            for index, result in results.items():
+                _enter(ledger, result)
                 fault = under_way.get(index)
                 since = fault.from_s if fault is not None else 0.0
-                fresh_since[index] = (fresh_since[index] or now) if _is_fresh(outcome, since, now) else None
+                fresh_since[index] = (fresh_since[index] or now) if _is_fresh(result, since, now) else None
                 if fault is not None:
-                    fault.ends += outcome.done and not outcome.terminated
+                    fault.ends += result.done and not result.terminated
                     if _is_over(fault, fresh_since[index], now):
                         done.append(under_way.pop(index))
                         free_at[index] = fault.at + spacing_s
@@ -216,19 +214,19 @@ def play(
                             under_way[index] = begun
                             fresh_since[index] = None
                             injected += 1
-        _calm_down(env, actions, ledger)
+        _calm_down(env, ledger)
     return done
 
 
-def _enter(ledger: Ledger, outcome: Outcome) -> None:
-    name = outcome.program_info.get("books")
+def _enter(ledger: Ledger, result: Result) -> None:
+    name = result.info.get("books")
     if name is not None:
-        ledger.given[name] += outcome.reward
+        ledger.given[name] += result.reward
 
 
-def _is_fresh(outcome: Outcome, since: float, now: float) -> bool:
-    painted_at = outcome.painted_at
-    return outcome.observation is not None and painted_at is not None and painted_at > max(since, now - FRESH_S)
+def _is_fresh(result: Result, since: float, now: float) -> bool:
+    painted_at = result.image_remote_time
+    return not result.masked_observation and painted_at is not None and painted_at > max(since, now - FRESH_S)
 
 
 def _is_over(fault: Fault, fresh_since: float | None, now: float) -> bool:
@@ -245,13 +243,13 @@ def _is_over(fault: Fault, fresh_since: float | None, now: float) -> bool:
     return fault.outage_s is not None
 
 
-def _calm_down(env: VectorEnv, actions: dict[int, Action], ledger: Ledger) -> None:
+def _calm_down(env: VectorEnv, ledger: Ledger) -> None:
     """Take what is still on its way."""
     until = time.monotonic() + CALM_S
     while time.monotonic() < until:
         time.sleep(STEP_S)
-        for outcome in env.step_some(actions).values():
-            _enter(ledger, outcome)
+        for result in env.poll(range(env.n)).values():
+            _enter(ledger, result)
 
 
 def _go_on(processes: Sequence[psutil.Process]) -> None:

@@ -14,7 +14,6 @@ from typing import Any, Final
 
 import psutil
 from pluriverse.adapters.core import Core
-from pluriverse.adapters.making import make_core
 from pluriverse_protocol.events import KeyEvent, PointerEvent
 from pluriverse_protocol.reports import Done, Reward
 from processes import MIB
@@ -114,11 +113,11 @@ def _step(core: Core) -> None:
 
 def _play_lockstep(effort: Effort) -> Figures:
     """Milliseconds of resets; steps a second that move the pointer, which paints a frame, and that change nothing."""
-    with make_core(TASK, "local:1", clock="lockstep") as core:
+    with Core(TASK, "local:1", clock="lockstep") as core:
         painted = _step_lockstep(core, effort.of(600, 100), moves=True)
         resets = _reset_lockstep(core, effort.of(60, 15))
         unchanged = _step_lockstep(core, effort.of(600, 100), moves=False)
-    with make_core(LOADED, "local:1", clock="lockstep") as core:
+    with Core(LOADED, "local:1", clock="lockstep") as core:
         loads = _reset_lockstep(core, effort.of(40, 10))
     return {
         "lockstep_painted": 1000 / percentile(painted, 50),

@@ -24,7 +24,6 @@ from pluriverse.adapters import alf, dm_env, envpool
 from pluriverse.adapters.core import Core
 from pluriverse.adapters.envpool.config import Config
 from pluriverse.adapters.gymnasium import PluriverseEnv, PluriverseVectorEnv
-from pluriverse.adapters.making import make_core
 from pluriverse.adapters.pictures import PictureOptions
 from pluriverse.env.vector import VectorEnv
 from support.nightly import nightly_but
@@ -80,14 +79,13 @@ fresh_configure.__signature__ = inspect.signature(VectorEnv(LAKE).configure)  # 
 
 ONE: Final = {"remotes": NeverStarted()}
 ID: Final = {"env_id": LAKE}
-OF_CORE: Final = (make_core, Core, VectorEnv.configure)
-OF_ENVPOOL: Final = (Config, make_core, VectorEnv.configure)
+OF_CORE: Final = (Core, VectorEnv.configure)
+OF_ENVPOOL: Final = (Config, Core, VectorEnv.configure)
 MAKING: Final = [
     Call("make", pluriverse.make, ID | ONE, (VectorEnv.configure,)),
     Call("VectorEnv", VectorEnv, ID),
     Call("configure", fresh_configure, ONE),
     Call("Core", Core, ID | ONE, (VectorEnv.configure,)),
-    Call("make_core", make_core, ID | ONE, (Core, VectorEnv.configure)),
     Call("PictureOptions", PictureOptions),
     Call("gymnasium.PluriverseEnv", PluriverseEnv, ID | ONE, (PictureOptions, *OF_CORE)),
     Call("gymnasium.PluriverseVectorEnv", PluriverseVectorEnv, ID | ONE, (PictureOptions, *OF_CORE)),
@@ -223,10 +221,10 @@ PLAYING: Final[dict[str, Callable[[str], Any]]] = {
 
 # Of VectorEnv, for wrappers and adapters.
 NOT_FOR_AGENTS: Final = {
-    "step_some",
+    "act",
+    "poll",
     "changed",
-    "vision",
-    "send_events",
+    "release",
     "open_viewer",
     "open_screens",
     "open_lane",

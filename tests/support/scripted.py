@@ -71,7 +71,7 @@ class ScriptedEnv(Env):
         observation_n, reward_n, done_n, info_n = (list(column) for column in zip(*results, strict=True))
         return observation_n, reward_n, done_n, {"n": [dict(info) for info in info_n]}
 
-    def truncate(self, index: int) -> None:
+    def reset_one(self, index: int) -> None:
         self.truncated.append(index)
 
     def wait(self, timeout_s: float) -> bool:

@@ -18,8 +18,7 @@ from pluriverse_protocol.limits import SEAT_KEPT_S
 from pluriverse_protocol.metadata import Metadata
 
 from .rewarder.clock import Skew
-
-PREFIX: Final = "stats.gauges.diagnostics."
+from .rewarder.result import Bounds
 
 # In the info of a reward: the remote's clock when the frame that earned it was on the screen.
 FRAME_AT: Final = "rewarder.lag.observation.timestamp"
@@ -51,7 +50,6 @@ _ROW_BYTES: Final = metadata.WIDTH * 3
 _ANCHOR: Final = np.frombuffer(_ANCHOR_BYTES, np.uint8).reshape(2, 2, 3)
 
 Frame = NDArray[np.uint8]
-Bounds = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ from collections.abc import Generator
 from typing import Any
 
 import pytest
+from pluriverse.adapters.backend import Phase
 from pluriverse.adapters.core import Core
-from pluriverse.adapters.player import Phase
 from pluriverse.errors import ActionError, ConfigurationError, Misuse, RemoteFailed
 from pluriverse.vnc import VncOptions
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import linecache
 import random
+import re
 import signal
 import sys
 from collections.abc import Callable
@@ -140,7 +141,8 @@ def test_a_run_that_is_interrupted_anywhere_goes_on_as_if_it_was_not_or_says_to_
                 said.append(played.step())
             # An answer that was on its way to the caller, and to nobody else, can't be had again.
             without = expected[:answered] + expected[answered + 1 :]
-            assert said == expected or ("/adapters/core.py" not in where and said[:-1] == without), where
+            in_core = re.search(r"/adapters/(core|backend|lockstep)\.py", where)
+            assert said == expected or (in_core is None and said[:-1] == without), where
 
 
 @pytest.mark.parametrize("interface", ["gymnasium", "envpool"])
@@ -212,8 +214,8 @@ def test_a_computer_goes_on_after_an_interrupted_act(address: str, monkeypatch: 
             computer.do(Press((ord("x"),)))
         computer.send([], frames=2)
         status = computer.standing()
-        assert status.steps == 3
-        assert status.reward == status.total == 3.0
+        assert status.elapsed == 3
+        assert status.reward == computer.earned == 3.0
 
 
 def press_at_wait(core: Core, monkeypatch: pytest.MonkeyPatch) -> None:

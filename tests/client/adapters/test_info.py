@@ -5,33 +5,27 @@ from typing import Any
 import numpy as np
 import pytest
 from pluriverse.adapters.info import Ended, check_measured, ended, info_of, numbers
-from pluriverse.adapters.player import StepResult
-from pluriverse.env.outcome import Outcome
 from pluriverse.errors import ConfigurationError
+from pluriverse.rewarder.result import Lags, Result
 
 SCREEN = np.zeros((1, 1, 3), np.uint8)
 
-NOTHING = StepResult(SCREEN)
-EVERYTHING = StepResult(
+NOTHING = Result(SCREEN)
+EVERYTHING = Result(
     SCREEN,
+    done=True,
     truncated=True,
-    lost=True,
-    lives=3,
-    outcome=Outcome(
-        done=True,
-        truncated=True,
-        error="it broke",
-        reconnecting=True,
-        program_info={"reason": "it broke", "score": 7},
-        reward_count=2,
-        updates=3,
-        pixels=400,
-        episode_id=4,
-        state="running",
-        picture_at=1.5,
-        painted_at=1.25,
-        reward_lag=(0.1, 0.2),
-    ),
+    error="it broke",
+    reconnecting=True,
+    info={"reason": "it broke", "score": 7, "lives": 3},
+    reward_count=2,
+    updates=3,
+    pixels=400,
+    episode_id=4,
+    env_state="running",
+    image_local_time=1.5,
+    image_remote_time=1.25,
+    lags=Lags(reward=(0.1, 0.2)),
 )
 
 
@@ -63,37 +57,35 @@ def test_full_infos_say_all_of_it_and_others_only_what_the_program_reports() -> 
     assert info_of(EVERYTHING, False) == reported | ours
     full = info_of(EVERYTHING, "full")
     assert full.items() >= (reported | ours).items()
-    assert full.keys() - ours.keys() == EVERYTHING.info.keys() - {"terminated", "truncated"}
+    assert full.keys() - ours.keys() == EVERYTHING.full_info().keys() - {"terminated", "truncated"}
     assert full["stats.gauges.diagnostics.lag.reward"] == (0.1, 0.2)
 
 
 @pytest.mark.parametrize("lives", [None, "many", -1, 2**80, float("inf"), [3]])
 def test_lives_that_are_no_number_of_lives_are_unknown(lives: Any) -> None:
-    assert numbers([StepResult(SCREEN, lives=lives)])["lives"].tolist() == [-1]
+    assert numbers([Result(SCREEN, info={"lives": lives})])["lives"].tolist() == [-1]
 
 
-def cut(reason: str | None, **fields: Any) -> StepResult:
-    program_info = {} if reason is None else {"reason": reason}
-    return StepResult(
-        SCREEN, truncated=True, outcome=Outcome(done=True, truncated=True, program_info=program_info), **fields
-    )
+def cut(reason: str | None, **fields: Any) -> Result:
+    info = {} if reason is None else {"reason": reason}
+    return Result(SCREEN, done=True, truncated=True, info=info, **fields)
 
 
 @pytest.mark.parametrize(
     ("result", "why"),
     [
-        (StepResult(SCREEN), Ended.NO),
-        (StepResult(SCREEN, terminated=True, outcome=Outcome(done=True, terminated=True)), Ended.OUTCOME),
-        (StepResult(SCREEN, truncated=True), Ended.STEP_LIMIT),
+        (Result(SCREEN), Ended.NO),
+        (Result(SCREEN, done=True, terminated=True), Ended.OUTCOME),
+        (Result(SCREEN, truncated=True), Ended.STEP_LIMIT),
         (cut("time limit"), Ended.TIME_LIMIT),
         (cut("time limit: 108000 frames"), Ended.TIME_LIMIT),
         (cut("reset"), Ended.RESET),
-        (cut(None, lost=True), Ended.LOST),
+        (cut(None, error="it broke"), Ended.LOST),
         (cut("fell asleep"), Ended.OTHER),
         (cut(None), Ended.OTHER),
     ],
 )
-def test_end_of_an_episode_has_a_number_with_a_name(result: StepResult, why: Ended) -> None:
+def test_end_of_an_episode_has_a_number_with_a_name(result: Result, why: Ended) -> None:
     assert ended(result) is why
     assert info_of(result, True)["ended"] == info_of(result, "full")["ended"] == why
     assert info_of(result, "full")["TimeLimit.truncated"] is (why not in {Ended.NO, Ended.OUTCOME})

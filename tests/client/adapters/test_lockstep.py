@@ -14,14 +14,12 @@ import numpy as np
 import psutil
 import pytest
 from pluriverse.adapters import lockstep
+from pluriverse.adapters.backend import Phase
 from pluriverse.adapters.core import Core
-from pluriverse.adapters.lockstep import LockstepCore
-from pluriverse.adapters.making import make_core
 from pluriverse.adapters.pictures import PictureOptions, Pixels
-from pluriverse.adapters.player import Phase, StepResult
-from pluriverse.adapters.repeatable import lockstep_of
 from pluriverse.errors import Closed, ConfigurationError, Misuse, ResetNeeded
 from pluriverse.rewarder import lane as rewarder_lane
+from pluriverse.rewarder.result import Result
 from pluriverse.vnc import VncOptions
 from pluriverse_protocol.lane import View
 from support.leftovers import Leftovers
@@ -38,23 +36,23 @@ FIRE, UP, DOWN = 1, 2, 3
 
 @pytest.fixture(scope="module")
 def pong() -> Generator[Core]:
-    with make_core(PONG, "local:2", clock="lockstep") as core:
+    with Core(PONG, "local:2", clock="lockstep") as core:
         yield core
 
 
 @pytest.fixture
 def pole(address: str) -> Generator[Core]:
-    with make_core(POLE, address, clock="lockstep") as core:
+    with Core(POLE, address, clock="lockstep") as core:
         yield core
 
 
-def begin(core: Core, index: int = 0, **options: Any) -> StepResult:
+def begin(core: Core, index: int = 0, **options: Any) -> Result:
     core.reset(index, **options)
     assert core.receive(1) == [index]
     return core.result(index)
 
 
-def step(core: Core, action: Any, index: int = 0) -> StepResult:
+def step(core: Core, action: Any, index: int = 0) -> Result:
     core.send({index: action})
     assert core.receive(1) == [index]
     return core.result(index)
@@ -85,7 +83,7 @@ def test_same_seed_and_actions_give_the_same_frames_however_slow_the_agent_is(po
 
 
 def test_every_reset_begins_an_episode_and_one_that_joins_takes_the_one_that_has_begun(pole: Core) -> None:
-    episode = begin(pole, seed=1).outcome.episode_id
+    episode = begin(pole, seed=1).episode_id
     assert episode is not None
     for join in (True, False):
         while not pole.result(0).terminated:
@@ -93,12 +91,12 @@ def test_every_reset_begins_an_episode_and_one_that_joins_takes_the_one_that_has
         first = begin(pole, join=join)
         assert first.first
         assert (first.elapsed, first.reward) == (0, 0.0)
-        assert first.outcome.episode_id is not None
-        assert first.outcome.episode_id > episode
-        assert not join or first.outcome.episode_id == episode + 1
-        episode = first.outcome.episode_id
+        assert first.episode_id is not None
+        assert first.episode_id > episode
+        assert not join or first.episode_id == episode + 1
+        episode = first.episode_id
     # Nothing has ended, so there is nothing to join.
-    assert begin(pole, join=True).outcome.episode_id == episode + 1
+    assert begin(pole, join=True).episode_id == episode + 1
 
 
 def test_reset_in_the_middle_of_a_step_forgets_it(pong: Core) -> None:
@@ -112,12 +110,12 @@ def test_reset_in_the_middle_of_a_step_forgets_it(pong: Core) -> None:
 
 
 def test_frame_skip_is_so_many_frames_and_their_rewards(address: str) -> None:
-    with make_core(POLE, address, clock="lockstep") as core:
+    with Core(POLE, address, clock="lockstep") as core:
         begin(core, seed=2)
         for _ in range(4):
             step(core, 1)
         expected = core.picture(0)
-    with make_core(POLE, address, clock="lockstep", frame_skip=4) as core:
+    with Core(POLE, address, clock="lockstep", frame_skip=4) as core:
         begin(core, seed=2)
         assert step(core, 1).reward == 4
         assert np.array_equal(core.picture(0), expected)
@@ -127,13 +125,13 @@ def test_frame_skip_is_so_many_frames_and_their_rewards(address: str) -> None:
 
 
 def test_limit_of_steps_truncates_and_a_joining_reset_begins_anew(address: str) -> None:
-    with make_core(LAKE, address, clock="lockstep", max_episode_steps=2) as core:
+    with Core(LAKE, address, clock="lockstep", max_episode_steps=2) as core:
         begin(core, seed=1)
         assert not step(core, 0).truncated
         last = step(core, 0)
         assert (last.truncated, last.terminated, last.lost) == (True, False, False)
         assert core.phase(0) is Phase.ENDED
-        assert begin(core, join=True).outcome.episode_id == (last.outcome.episode_id or 0) + 1
+        assert begin(core, join=True).episode_id == (last.episode_id or 0) + 1
 
 
 @pytest.fixture(scope="module")
@@ -152,7 +150,7 @@ def test_picture_is_the_one_of_real_time(options: PictureOptions, xvnc: str) -> 
     vnc = VncOptions(encodings=("zrle", "raw"), quality=None)
     pictures: list[Pixels] = []
     for clock in ("lockstep", "realtime"):
-        with make_core(LAKE, xvnc, clock=clock, pictures=options, vnc=vnc) as core:
+        with Core(LAKE, xvnc, clock=clock, pictures=options, vnc=vnc) as core:
             begin(core, seed=3)
             assert core.picture(0).shape == core.pictures.shape
             pictures.append(np.array(core.picture(0)))
@@ -178,11 +176,11 @@ def test_remote_makes_the_pictures_and_one_that_makes_none_sends_whole_ones(
 
         def note(*given: Any, taken: list[tuple[int, ...]] = taken, arrived: Any = arrived) -> Any:
             made = arrived(*given)
-            taken.append(made.pixels.shape)
+            taken.append(made.result.vision.shape)
             return made
 
         monkeypatch.setattr(rewarder_lane, "Arrived", note)
-        with make_core(PONG, address, clock="lockstep", pictures=options, slots=slots) as core:
+        with Core(PONG, address, clock="lockstep", pictures=options, slots=slots) as core:
             begin(core, slots - 1, seed=3)
             seen = [np.array(core.picture(slots - 1))]
             for action in (UP, UP, DOWN, FIRE) * 5:
@@ -200,14 +198,14 @@ def test_remote_makes_the_pictures_and_one_that_makes_none_sends_whole_ones(
 
 def test_whole_screens_come_whole_whatever_the_pictures_are(address: str) -> None:
     options = PictureOptions(size=(42, 33), grey=True)
-    with make_core(PONG, address, clock="lockstep", pictures=options, whole_screens=True) as core:
+    with Core(PONG, address, clock="lockstep", pictures=options, whole_screens=True) as core:
         begin(core, seed=1)
-        moment = lockstep_of(core).snapshot(0)
+        moment = core.snapshot(0)
         x, y, width, height = core.pictures.box
-        assert core.screen(0)[y : y + height, x : x + width].shape == core.result(0).screen.shape == (210, 160, 3)
+        assert core.screen(0)[y : y + height, x : x + width].shape == core.result(0).picture.shape == (210, 160, 3)
         assert core.picture(0).shape == (42, 33, 1)
         step(core, UP)
-        lockstep_of(core).restore(0, moment)
+        core.restore(0, moment)
         core.receive(1)
         assert not core.result(0).lost
 
@@ -222,15 +220,15 @@ def test_screen_has_the_picture_in_its_place_and_is_black_around_it(pong: Core) 
 
 
 def test_text_and_numbers_and_lives_come_with_the_frames(address: str) -> None:
-    with make_core("gym-core.MiniGrid-DoorKey-5x5-v0", address, clock="lockstep") as core:
+    with Core("gym-core.MiniGrid-DoorKey-5x5-v0", address, clock="lockstep") as core:
         mission = begin(core, seed=1).text
         assert mission
         assert step(core, 0).text == mission
-    with make_core("gym-core.CartPoleLowD-v0", address, clock="lockstep") as core:
-        before = begin(core, seed=1).state
+    with Core("gym-core.CartPoleLowD-v0", address, clock="lockstep") as core:
+        before = begin(core, seed=1).observation
         assert len(before) == 4
-        assert step(core, 0).state != before
-    with make_core(BREAKOUT, address, clock="lockstep", frame_skip=4) as core:
+        assert step(core, 0).observation != before
+    with Core(BREAKOUT, address, clock="lockstep", frame_skip=4) as core:
         assert begin(core, seed=1).lives == 5
         while core.result(0).lives == 5:
             step(core, FIRE)
@@ -265,7 +263,7 @@ def program_of(core: Core) -> psutil.Process:
 
 
 def test_remote_that_is_killed_in_the_middle_of_a_step_truncates_it_and_the_next_reset_has_another() -> None:
-    with make_core(PONG, "local:2", clock="lockstep") as core:
+    with Core(PONG, "local:2", clock="lockstep") as core:
         begin(core, 0, seed=1)
         begin(core, 1, seed=1)
         # A step that can't be over before the remote is.
@@ -276,7 +274,7 @@ def test_remote_that_is_killed_in_the_middle_of_a_step_truncates_it_and_the_next
         assert core.receive(1) == [0]
         result = core.result(0)
         assert (result.truncated, result.terminated, result.lost) == (True, False, True)
-        assert "broke off" in result.info["error"]
+        assert "broke off" in (result.error or "")
         with pytest.raises(ResetNeeded, match="is over"):
             core.send({0: 0})
         core.reset(0, seed=1)
@@ -289,7 +287,7 @@ def test_remote_that_is_killed_in_the_middle_of_a_step_truncates_it_and_the_next
 
 
 def test_program_that_dies_while_the_agent_thinks_is_noticed_by_the_next_step(address: str) -> None:
-    with make_core(PONG, address, clock="lockstep") as core:
+    with Core(PONG, address, clock="lockstep") as core:
         begin(core, seed=1)
         program = program_of(core)
         program.kill()
@@ -303,20 +301,20 @@ def test_step_of_a_program_that_hangs_is_given_up_and_the_next_episode_is_fine(
     address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lockstep, "STEP_S", 0.5)
-    with make_core(PONG, address, clock="lockstep") as core:
+    with Core(PONG, address, clock="lockstep") as core:
         begin(core, seed=1)
         program = program_of(core)
         program.suspend()
         result = step(core, UP)
         assert (result.truncated, result.lost) == (True, True)
-        assert "no answer to a step within 0.5 s" in result.info["error"]
+        assert "no answer to a step within 0.5 s" in (result.error or "")
         program.resume()
         begin(core, seed=1)
         assert core.phase(0) is Phase.READY
 
 
 def test_remote_that_dies_during_a_reset_is_replaced_and_the_reset_answered() -> None:
-    with make_core(PONG, "local:1", clock="lockstep") as core:
+    with Core(PONG, "local:1", clock="lockstep") as core:
         begin(core, seed=1)
         os.kill(program_of(core).pid, signal.SIGSTOP)
         core.reset(0, seed=2)
@@ -328,7 +326,7 @@ def test_remote_that_dies_during_a_reset_is_replaced_and_the_reset_answered() ->
 
 def test_close_leaves_nothing_behind_and_calls_after_it_say_so() -> None:
     leftovers = Leftovers()
-    core = make_core(PONG, "local:1", clock="lockstep")
+    core = Core(PONG, "local:1", clock="lockstep")
     begin(core)
     core.send({0: UP})
     core.close()
@@ -347,13 +345,13 @@ def test_environment_without_lockstep_says_so(tmp_path: Path) -> None:
     with on_machine(runtime=str(manifest.parent)) as remote:
         address = remote.address
         with pytest.raises(ConfigurationError, match=r"internet\.2048-v0 at .* is played in real time alone"):
-            LockstepCore("internet.2048-v0", address)
+            Core("internet.2048-v0", address, clock="lockstep")
 
 
 @pytest.fixture
 def crowd(address: str) -> Generator[Core]:
     """Four environments on one remote."""
-    with make_core(PONG, address, clock="lockstep", slots=4) as core:
+    with Core(PONG, address, clock="lockstep", slots=4) as core:
         yield core
 
 

@@ -7,7 +7,6 @@ import pytest
 from pluriverse.adapters import alf, envpool, making
 from pluriverse.adapters.core import Core
 from pluriverse.adapters.gymnasium.vector import PluriverseVectorEnv
-from pluriverse.adapters.making import make_core
 from pluriverse.errors import ConfigurationError
 
 pytestmark = pytest.mark.display
@@ -18,14 +17,14 @@ UP, DOWN = 2, 3
 
 def test_clock_that_there_is_none_of_is_refused() -> None:
     with pytest.raises(ConfigurationError, match=r"clock is 'lockstp'; .*lockstep"):
-        make_core(PONG, "local:1", clock="lockstp")  # pyright: ignore[reportArgumentType]
+        Core(PONG, "local:1", clock="lockstp")  # pyright: ignore[reportArgumentType]
 
 
 def test_more_slots_than_a_remote_has_are_refused() -> None:
     with pytest.raises(ConfigurationError, match=r"slots is 65; a remote of .* holds 64"):
-        make_core(PONG, "local:1", clock="lockstep", slots=65)
+        Core(PONG, "local:1", clock="lockstep", slots=65)
     with pytest.raises(ConfigurationError, match="slots are for clock='lockstep'"):
-        make_core(PONG, "local:1", slots=2)
+        Core(PONG, "local:1", slots=2)
 
 
 def test_no_remote_is_started_to_learn_how_many_it_holds(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -34,7 +33,7 @@ def test_no_remote_is_started_to_learn_how_many_it_holds(monkeypatch: pytest.Mon
     def note(_: str, remotes: int, *, slots: int, clock: str) -> None:
         made.append((remotes, slots))
 
-    monkeypatch.setattr(making, "make_core", note)
+    monkeypatch.setattr(making, "Core", note)
     for env_id, n in ((PONG, 16), (PONG, 100), ("doom.Basic-v0", 3), ("elsewhere.Game-v0", 3)):
         making.make_copies(env_id, n, None, clock="lockstep")
     # The folder of the last one's runtime isn't here, so that its remotes must say.

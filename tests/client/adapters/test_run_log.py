@@ -9,20 +9,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 from pluriverse.adapters import run_log as module
-from pluriverse.adapters.making import make_core
-from pluriverse.adapters.player import StepResult
+from pluriverse.adapters.core import Core
 from pluriverse.adapters.run_log import RunHeader, RunLog, answer_of, read_run
-from pluriverse.env.outcome import Outcome
 from pluriverse.errors import ConfigurationError
+from pluriverse.rewarder.result import Result
 from pluriverse_protocol.events import Event, KeyEvent, PointerEvent
 
 HEADER = RunHeader("toy.Toy-v0", "1.2", 4, 60.0, {"mode": 3}, size=(84, 84), grey=True)
 DOWN, MOVE = KeyEvent(99, True), PointerEvent(3, 4, 1)
 
 
-def result(value: int, reward: float = 0.0, text: str = "", *, over: bool = False) -> StepResult:
-    outcome = Outcome(done=over, terminated=over)
-    return StepResult(np.full((2, 3, 3), value, np.uint8), text, reward=reward, terminated=over, outcome=outcome)
+def result(value: int, reward: float = 0.0, text: str = "", *, over: bool = False) -> Result:
+    texts = (text,) if text else ()
+    return Result(np.full((2, 3, 3), value, np.uint8), texts, reward=reward, done=over, terminated=over)
 
 
 def test_a_run_comes_back_with_every_answer(tmp_path: Path) -> None:
@@ -117,4 +116,4 @@ def test_a_file_that_is_there_is_kept_and_real_time_has_no_runs(tmp_path: Path) 
         RunLog(path, HEADER)
     assert path.read_text() == "mine"
     with pytest.raises(ConfigurationError, match='record is of clock="lockstep"'):
-        make_core("gym-core.Pong-v3", record=path)
+        Core("gym-core.Pong-v3", record=path)

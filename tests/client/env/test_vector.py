@@ -14,7 +14,6 @@ import numpy as np
 import pluriverse
 import pytest
 from pluriverse import steady
-from pluriverse.diagnostics import PREFIX
 from pluriverse.env import backoff as backoff_module
 from pluriverse.env import connections as connections_module
 from pluriverse.env.connections import RemoteConnection
@@ -28,6 +27,7 @@ from pluriverse.errors import (
     ResetNeeded,
 )
 from pluriverse.rewarder import connection as connection_module
+from pluriverse.rewarder.result import PREFIX
 from pluriverse.spaces import PEEK_REWARD
 from pluriverse_protocol.limits import SEAT_KEPT_S
 from pluriverse_protocol.reports import Done, Observation, Ready, Reward, Text
@@ -231,7 +231,7 @@ async def test_seeds_are_used_once_by_index(tmp_path: Path) -> None:
 async def test_options_go_with_every_reset_and_those_of_an_agent_before_with_none(tmp_path: Path) -> None:
     level: Any = np.int64(3)
     async with bench(tmp_path, env_id="toy.Options-v0", env_options={"level": level}) as b:
-        for ask in (b.env.reset, lambda: b.env.truncate(0, seed=5)):
+        for ask in (b.env.reset, lambda: b.env.reset_one(0, seed=5)):
             ask()
             asked = await b.programs[0].begin()
             assert asked.options == {"level": 3, "hard": False}

@@ -18,10 +18,10 @@ import numpy as np
 import pluriverse
 import psutil
 import pytest
-from pluriverse.diagnostics import PREFIX
 from pluriverse.env import connections
 from pluriverse.env.vector import VectorEnv
 from pluriverse.rewarder import connection
+from pluriverse.rewarder.result import PREFIX
 from pluriverse.rfb import Region
 from pluriverse.vnc import VncOptions
 from support.leftovers import Leftovers

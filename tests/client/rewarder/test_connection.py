@@ -52,12 +52,12 @@ async def test_reset_is_granted_and_rewards_come_out_with_their_episode(served: 
         reset = await program.begin()
         assert (reset.env, reset.seed) == ("toy.Second-v0", 5)
         program.report(reports.Reward(reset.episode, 2.0), reports.Done(reset.episode, 1.0, reason="won"))
-        await eventually(lambda: connection.peek()[1].episode_id == reset.episode + 1)
+        await eventually(lambda: (connection.peek().peek or (0,))[0] == reset.episode + 1)
         popped = connection.pop()
         assert (popped.reward, popped.done, popped.terminated, popped.truncated) == (3.0, True, True, False)
         assert popped.info["reason"] == "won"
         assert popped.info["env_status.reset.episode_id"] == str(reset.episode)
-        assert (popped.completed_id, popped.episode_id, popped.state) == (
+        assert (popped.completed_id, popped.episode_id, popped.env_state) == (
             reset.episode,
             reset.episode + 1,
             "resetting",

@@ -61,12 +61,12 @@ def pong(address: str) -> Generator[VectorEnv]:
 def test_step_in_another_episode_is_refused_and_the_lane_holds(pong: VectorEnv) -> None:
     held = pong.open_lane(0)
     first = waited(held)
-    held.step(1, [], 1, first.episode_id + 5)
+    held.step(1, [], 1, (first.result.episode_id or 0) + 5)
     refused = waited(held)
     assert isinstance(refused.message, ErrorReply)
     assert "is over; a reset begins another" in refused.message.message
-    assert refused.episode_id == first.episode_id + 5
-    held.step(1, [], 1, first.episode_id)
+    assert refused.result.episode_id == (first.result.episode_id or 0) + 5
+    held.step(1, [], 1, first.result.episode_id or 0)
     assert isinstance(waited(held).message, StepReply)
     held.close()
 
@@ -144,8 +144,8 @@ async def test_what_comes_in_many_pieces_or_several_at_once_comes_out_whole_and_
         arrived: list[Arrived] = []
         await eventually(lambda: arrived.extend(held.take()) or len(arrived) == 3)
         assert [type(each.message) for each in arrived] == [FirstFrame, StepReply, StepReply]
-        assert arrived[1].pixels is not None
-        assert np.array_equal(arrived[1].pixels, pixels)
+        assert arrived[1].result.vision is not None
+        assert np.array_equal(arrived[1].result.vision, pixels)
         assert held.error is None
 
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
-from pluriverse.rewarder.reward_buffer import MAX_EPISODES, MAX_TEXTS, Popped, RewardBuffer, RewardsOverflow
+from pluriverse.rewarder.result import Result
+from pluriverse.rewarder.reward_buffer import MAX_EPISODES, MAX_TEXTS, RewardBuffer, RewardsOverflow
 from pluriverse_protocol.messages import Describe, Observation, Reward, ServerMessage, Text
 
 
@@ -77,7 +78,7 @@ def test_old_remotes_that_do_not_say_why_end_their_episodes_by_an_outcome() -> N
     remote.say(Reward(0.0, True))
     popped = buffer.pop()
     assert (popped.terminated, popped.truncated) == (True, False)
-    assert (popped.episode_id, popped.state, popped.current) == (None, None, False)
+    assert (popped.episode_id, popped.env_state, popped.masked_action) == (None, None, True)
 
 
 def test_episode_that_is_followed_without_an_end_is_truncated() -> None:
@@ -98,10 +99,10 @@ def test_last_that_an_episode_told_comes_with_its_end() -> None:
     remote.run()
     remote.say(Text("the beginning"))
     ended = buffer.pop()
-    assert (ended.completed_texts, ended.completed_observation) == (["the end"], Observation([1, 2]))
-    assert (ended.texts, ended.observation) == (["the beginning"], None)
+    assert (ended.completed_texts, ended.completed_observation) == (("the end",), [1, 2])
+    assert (ended.texts, ended.observation) == (("the beginning",), None)
     following = buffer.pop()
-    assert (following.completed_texts, following.completed_observation) == ([], None)
+    assert (following.completed_texts, following.completed_observation) == ((), None)
 
 
 def test_memory_is_bounded_when_nobody_steps() -> None:
@@ -172,7 +173,7 @@ class Episodes(RuleBasedStateMachine):
     def reset(self, in_between: bool) -> None:
         self.buffer.mask()
         if in_between:
-            assert self.buffer.pop() == Popped(None, None)
+            assert self.buffer.pop() == Result(masked_action=True)
         if self.running:
             self.remote.say(Reward(0.0, True))
         self._begin()
@@ -181,6 +182,7 @@ class Episodes(RuleBasedStateMachine):
 
     @rule()
     def step(self) -> None:
+        runs = self.buffer.runs()
         popped = self.buffer.pop()
         assert popped.done == (popped.completed_id is not None)
         episode = popped.completed_id if popped.done else popped.episode_id
@@ -197,7 +199,8 @@ class Episodes(RuleBasedStateMachine):
         if popped.done:
             assert ledger.ended_there
         assert all(text == str(popped.episode_id) for text in popped.texts)
-        if popped.current:
+        assert runs is not popped.masked_action
+        if runs:
             assert popped.episode_id == self.remote.episode
             assert self.running
 

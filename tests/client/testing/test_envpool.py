@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from pluriverse.adapters.envpool.game import Game, Row
-from pluriverse.adapters.player import StepResult
+from pluriverse.rewarder.result import Result
 from pluriverse.testing import NotConforming
 from pluriverse.testing.envpool import check
 
@@ -33,8 +33,8 @@ def test_several_conform_asynchronously(address: str) -> None:
 def test_broken_promise_is_named(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     taken = Game.take
 
-    def forgetful(game: Game, turn: StepResult) -> Row:
-        return taken(game, turn)._replace(elapsed=1)
+    def forgetful(game: Game, turn: Result) -> Row:
+        return 1, *taken(game, turn)[1:]
 
     monkeypatch.setattr(Game, "take", forgetful)
     with pytest.raises(NotConforming, match="is at step 1, expected 2"):

@@ -16,7 +16,7 @@ def test_ninth_button_is_refused_where_the_server_does_not_take_it_and_not_press
     held, forward = InputState(), PointerEvent(1, 2, 0x101)
     with pytest.raises(ActionError, match="ninth button"):
         held.messages([KeyEvent(0x61, True), forward])
-    assert held.take() == []
+    assert held.releases() == []
     assert held.messages([forward], extended=True) == messages.pointer_event(1, 2, 0x101, extended=True)
     assert held.presses() == [PointerEvent(1, 2, 1)]
 
@@ -36,6 +36,8 @@ def test_after_a_release_nothing_is_held(events: list[InputEvent]) -> None:
     down = {event.keysym: event.down for event in events if isinstance(event, KeyEvent)}
     released = held.release()
     assert all((messages.key_event(key, False) in released) == pressed for key, pressed in down.items())
+    held.note(held.releases())
+    held.note(held.releases())
     assert held.release() == b""
 
 
@@ -43,5 +45,5 @@ def test_what_is_held_is_pressed_again_as_it_is() -> None:
     held = InputState()
     held.note([KeyEvent(1, True), KeyEvent(2, True), KeyEvent(1, False), PointerEvent(5, 6, 1)])
     assert held.presses() == [KeyEvent(2, True), PointerEvent(5, 6, 1)]
-    held.take()
+    held.note(held.releases())
     assert held.presses() == []

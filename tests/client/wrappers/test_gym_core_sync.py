@@ -1,11 +1,9 @@
 from __future__ import annotations
 
-from typing import Any
-
 import pluriverse
 import pytest
-from pluriverse.env.outcome import Outcome
 from pluriverse.errors import ConfigurationError, RemoteFailed
+from pluriverse.rewarder.result import Result
 from pluriverse.wrappers import CropObservation, GymCoreAction, GymCoreSync, gym_core_sync
 from pluriverse.wrappers.gym_core_sync import SyncStep
 from support.scripted import ScriptedEnv
@@ -58,16 +56,15 @@ def test_environment_that_is_not_sync_says_so(address: str, monkeypatch: pytest.
             env.step([[]])
 
 
-def stepped(clock: float, *, count: int = 1, pixels: int = 500) -> Outcome:
+def stepped(clock: float, *, count: int = 1, pixels: int = 500) -> Result:
     """What comes of a step whose reward was sent at clock 101."""
-    seen: Any = {"vision": None, "text": []}
-    return Outcome(seen, reward_count=count, updates=1, pixels=pixels, painted_at=clock, message_sent_at=101.0)
+    return Result(reward_count=count, updates=1, pixels=pixels, image_remote_time=clock, remote_time=101.0)
 
 
 def test_step_is_over_with_its_reward_and_a_later_picture() -> None:
     step = SyncStep(10.0)
-    for outcome in (stepped(100.0, count=0), stepped(100.5)):
-        step.take(outcome, 10.0)
+    for result in (stepped(100.0, count=0), stepped(100.5)):
+        step.take(result, 10.0)
         assert not step.is_over(10.0)
     step.take(stepped(101.5), 10.0)
     assert step.is_over(10.0)

@@ -18,8 +18,8 @@ def test_indices_count_through_all_parts() -> None:
     assert observation_n[2] is None
     assert (reward_n, done_n) == ([1.0, 2.0, 3.0], [False, False, True])
     assert [part["i"] for part in info["n"]] == [0, 1, 2]
-    joint.truncate(1)
-    joint.truncate(2)
+    joint.reset_one(1)
+    joint.reset_one(2)
     assert (first.truncated, second.truncated) == ([1], [0])
     assert joint.wait(0.1)
     joint.seed(10)

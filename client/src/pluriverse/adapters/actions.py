@@ -12,12 +12,11 @@ from typing import Any, Final, Literal, Protocol, cast, get_args
 
 import numpy as np
 from pluriverse_protocol.env_spaces import Choice, Spaces
-from pluriverse_protocol.events import Event, JoystickEvent, KeyEvent, PointerEvent
+from pluriverse_protocol.events import Event, KeyEvent, PointerEvent
 
 from pluriverse.env.actions import parse_action
 from pluriverse.errors import ActionError, ConfigurationError
 from pluriverse.spaces import ORDINARY_KEYS
-from pluriverse.vnc.input_state import InputEvent, InputState
 
 Kind = Literal["discrete", "keys", "pointer", "events"]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
@@ -30,12 +29,12 @@ BUTTONS: Final = 3
 
 
 class ActionEncoder(Protocol):
-    """Encodes the actions of one environment; remembers which keys and buttons are down."""
+    """Encodes the actions of one environment: as what changes of the action before."""
 
     def events(self, action: Any) -> list[Event]: ...
 
-    def release(self) -> list[InputEvent]:
-        """Return the events that release everything; the next action presses anew what it wants."""
+    def forget(self) -> None:
+        """Forget the action before: the next one says of each key whether it is down."""
         ...
 
 
@@ -80,19 +79,18 @@ class ActionMap:
 class _Keys:
     def __init__(self, keys: Sequence[int]) -> None:
         self._keys = keys
-        self._held: frozenset[int] | None = None  # None: unknown
+        self._wanted: frozenset[int] | None = None
 
-    def release(self) -> list[InputEvent]:
-        held, self._held = self._held, None
-        return [KeyEvent(key, False) for key in self._keys if held and key in held]
+    def forget(self) -> None:
+        self._wanted = None
 
     def hold(self, wanted: frozenset[int]) -> list[Event]:
-        if wanted == self._held:
+        if wanted == self._wanted:
             return []
-        held, self._held = self._held, wanted
-        if held is None:
+        before, self._wanted = self._wanted, wanted
+        if before is None:
             return [KeyEvent(key, key in wanted) for key in self._keys]
-        changed = wanted ^ held
+        changed = wanted ^ before
         return [KeyEvent(key, key in wanted) for key in self._keys if key in changed]
 
 
@@ -111,8 +109,8 @@ class _Taps:
             [KeyEvent(key, down) for down in (True, False) for key in choice.keys] for choice in actions.choices
         ]
 
-    def release(self) -> list[InputEvent]:
-        return []
+    def forget(self) -> None:
+        """Each action stands for itself."""
 
     def events(self, action: Any) -> list[Event]:
         return self._taps[_number(action, len(self._taps))]
@@ -134,12 +132,9 @@ class _Pointer(_Keys):
         self._box = actions.box
         self._pointer: PointerEvent | None = None
 
-    def release(self) -> list[InputEvent]:
-        pointer, self._pointer = self._pointer, None
-        events: list[InputEvent] = super().release()
-        if pointer is not None and pointer.buttonmask:
-            events.append(PointerEvent(pointer.x, pointer.y, 0))
-        return events
+    def forget(self) -> None:
+        super().forget()
+        self._pointer = None
 
     def events(self, action: Any) -> list[Event]:
         if not isinstance(action, Mapping) or not action.keys() <= {"pointer", "buttons", "keys"}:
@@ -171,16 +166,11 @@ class _Pointer(_Keys):
 
 
 class _Events:
-    def __init__(self) -> None:
-        self._held = InputState()
-
-    def release(self) -> list[InputEvent]:
-        return self._held.take()
+    def forget(self) -> None:
+        """Each action stands for itself."""
 
     def events(self, action: Any) -> list[Event]:
-        events = list(parse_action(action).events)
-        self._held.note(event for event in events if not isinstance(event, JoystickEvent))
-        return events
+        return list(parse_action(action).events)
 
 
 def _number(action: Any, n: int) -> int:

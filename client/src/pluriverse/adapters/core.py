@@ -2,65 +2,49 @@
 
 from __future__ import annotations
 
+import copy
+import os
 import time
-from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Final, Literal, Self
 
-import numpy as np
 from pluriverse_protocol.env_spaces import Spaces
-from pluriverse_protocol.events import Event
-from pluriverse_protocol.limits import MAX_STEP_FRAMES
+from pluriverse_protocol.kinds import CLOCKS
+from pluriverse_protocol.limits import MAX_SLOTS, MAX_STEP_FRAMES
 from pluriverse_protocol.messages import Describe
 
 import pluriverse
 from pluriverse import validation
-from pluriverse.env.actions import Action
 from pluriverse.env.vector import VectorEnv
-from pluriverse.errors import ActionError, ConfigurationError, Misuse, RemoteFailed, ResetNeeded
+from pluriverse.errors import ConfigurationError, Misuse, RemoteFailed, ResetNeeded
 from pluriverse.remotes import RemoteManager
+from pluriverse.rewarder.result import Result
 from pluriverse.rfb.picture import PictureSpec
-from pluriverse.vnc import VncConnection, VncOptions, wait_for_frames
+from pluriverse.vnc import VncOptions
 
 from .actions import KINDS, ActionMap, Kind
+from .backend import Answers, Backend, Phase, Whole, require_ready
+from .lockstep import Lockstep
 from .pictures import PictureOptions, Pictures, Pixels
-from .player import LOOK_S, Phase, Player, StepResult, require_ready
+from .player import LOOK_S
+from .real_time import RealTime
+from .run_log import RunHeader, RunLog
+from .snapshots import Snapshot
 
 # A remote that broke is replaced within seconds, or a minute on a slow machine; longer, and it won't come.
 RECEIVE_S: Final = 120.0
-
-NO_ACTION: Final = Action()
-
-
-# Errors after which nothing was done.
-NOT_DONE: Final = (ActionError, Misuse, ResetNeeded)
-
-
-class Whole:
-    """A context for what is done whole or not at all; ``broken`` if it broke off in the middle."""
-
-    __slots__ = ("broken",)
-
-    def __init__(self) -> None:
-        self.broken: bool = False
-
-    def __enter__(self) -> None:
-        """Begin."""
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if kind is not None and not issubclass(kind, NOT_DONE):
-            self.broken = True
 
 
 class Core:
     """``n`` copies of one environment, each with its own episodes and steps.
 
     ``reset`` and ``send`` ask some of them; ``receive`` waits until a number of them have answered, whichever they
-    are; ``result`` is the last answer of one. A step is answered by the newest frame that the agent has not seen: at
-    once if it came while the agent was thinking, else when it comes. The environments never stop meanwhile.
+    are; ``result`` is the last answer of one.
+
+    In real time, a step is answered by the newest frame that the agent has not seen: at once if it came while the agent
+    was thinking, else when it comes. The environments never stop meanwhile. In lockstep they stand still between two
+    steps; a step is ``frame_skip`` frames of the environment's own time, and answered when they are drawn and rewarded.
 
     A wait that an exception interrupts, such as that of Ctrl-C, loses nothing: what is waited for still comes. What is
     interrupted elsewhere is known of no environment any more, and all need a ``reset``.
@@ -71,6 +55,9 @@ class Core:
         env_id: str | None,
         remotes: int | str | RemoteManager = 1,
         *,
+        clock: Literal["realtime", "lockstep"] = "realtime",
+        slots: int = 1,
+        record: str | os.PathLike[str] | None = None,
         actions: Kind | Literal["auto"] = "auto",
         pictures: PictureOptions | None = None,
         frame_skip: int = 1,
@@ -81,9 +68,19 @@ class Core:
     ) -> None:
         """Start or find the remotes, and wait for an episode; the options are those of ``pluriverse.make``.
 
-        ``whole_screens``: keep the screens in full size and colour, as rendering every step needs. Otherwise the VNC
-        driver makes the pictures, and doesn't decode what they don't show.
+        ``slots``: how many of the environments each remote holds, in lockstep. ``record``: a new file for what is
+        needed to play a run in lockstep again, and to compare it. ``whole_screens``: keep the screens in full size and
+        colour, as rendering every step needs. Otherwise the VNC driver makes the pictures, and doesn't decode what they
+        don't show; in lockstep remotes make them, if they can.
         """
+        validation.choice("clock", clock, CLOCKS)
+        slots = validation.integer("slots", slots, 1, MAX_SLOTS)
+        if clock == "realtime" and record is not None:
+            raise ConfigurationError(
+                'record is of clock="lockstep"; in real time, pluriverse-server record keeps a screen'
+            )
+        if clock == "realtime" and slots != 1:
+            raise ConfigurationError("in real time a remote holds one environment; slots are for clock='lockstep'")
         frame_skip = validation.integer("frame_skip", frame_skip, 1, MAX_STEP_FRAMES)
         if max_episode_steps is not None:
             max_episode_steps = validation.integer("max_episode_steps", max_episode_steps, 1)
@@ -98,70 +95,68 @@ class Core:
             )
         self.owes: bool = False
         """Whether the answers to the last call are still to be given, for those who ask and wait in one call."""
-        self.whole: Whole = Whole()
+        self._answers = Answers()
+        self.whole: Whole = self._answers.whole
         # Screens are opened once it is known what the environment draws on.
         self.env: VectorEnv = pluriverse.make(env_id, remotes, fps=fps, vision=False, **options)
         try:
-            self._choose_clock()
-            self.described: Describe = self._wait_for_episode()
-            self.spaces: Spaces | None = self.described.spaces
-            width, height = self.described.width or 1024, self.described.height or 768
-            pictures.require_within(width, height)
-            box = self.described.picture or (0, 0, width, height)
-            self.pictures: Pictures = Pictures(pictures, box, ready=not whole_screens)
+            if clock == "lockstep":
+                self.env.play_in_lockstep()
+            described = self._wait_for_episode()
+            self.described: Describe = described
+            self.spaces: Spaces | None = described.spaces
+            self.fps: float = described.fps
+            pictures.require_within(described.width or 1024, described.height or 768)
+            steps: dict[str, Any] = {"frame_skip": frame_skip, "max_episode_steps": max_episode_steps}
+            if clock == "lockstep":
+                lockstep = Lockstep(
+                    self.env, described, self._answers, pictures, slots=slots, whole_screens=whole_screens, **steps
+                )
+                self._backend: Backend = lockstep
+            else:
+                self._backend = RealTime(
+                    self.env, described, self._answers, pictures, vnc=vnc, whole_screens=whole_screens, **steps
+                )
+            self.pictures: Pictures = self._backend.pictures
             self.actions: ActionMap = ActionMap(self.spaces, self.pictures.box, actions)
-            self.fps: float = self.described.fps
             self._encoders = [self.actions.encoder() for _ in range(self.n)]
-            self._ready: deque[int] = deque()
-            # In the order in which they were asked, so that the one that waits longest is looked at first.
-            self._waiting: dict[int, None] = {}
-            # When something came that answers nothing yet, but shows that an answer is on its way.
-            self._heard_at = 0.0
-            blank = self._open_screens(vnc, pictures, (height, width), whole=whole_screens)
+            if record is not None:
+                made = described.env_id, described.runtime_version, frame_skip, described.fps
+                values = dict(options.get("env_options") or {})
+                header = RunHeader(*made, values, pictures.crop, pictures.size, pictures.grey)
+                self.require_exact("recorded as actions").record(RunLog(record, header))
         except BaseException:
             self.env.close()
             raise
-        self._viewers: dict[int, VncConnection] = {}
-        self._results = [StepResult(blank) for _ in range(self.n)]
-        self._begin_players(blank, frame_skip, max_episode_steps)
 
     @property
     def n(self) -> int:
-        return self.env.n
+        return self._backend.n
 
     @property
     def exact(self) -> bool:
-        """Whether the same seed and actions give the same frames and rewards."""
-        return False
+        """Whether the same seed and actions give the same frames and rewards; in lockstep the remote says so."""
+        return self._backend.exact
 
     def phase(self, index: int) -> Phase:
         self.env.require_own()
-        return self._players[index].phase
+        return self._backend.phase(index)
 
-    def result(self, index: int) -> StepResult:
+    def result(self, index: int) -> Result:
         self.env.require_own()
-        return self._results[index]
+        return self._backend.result(index)
 
     def picture(self, index: int) -> Pixels:
         """Return the picture of the last answer: uint8 of shape ``pictures.shape``."""
-        return self.pictures.make(self.result(index).screen)
+        return self.pictures.make(self.result(index).picture)
 
     def screen(self, index: int) -> Pixels:
-        """Return the whole screen, uint8 RGB (height, width, 3): the last answer's if ``whole_screens``, else now."""
+        """Return the whole screen, uint8 RGB (height, width, 3): the last answer's if ``whole_screens``, else now.
+
+        In lockstep it is black around the picture, and there is none without ``whole_screens``.
+        """
         self.env.require_open()
-        if not self.pictures.ready:
-            return self._results[index].screen
-        viewer = self._viewers.get(index)
-        if viewer is None or viewer.error is not None:
-            if viewer is not None:
-                viewer.close()
-            viewer = self._viewers[index] = self.env.open_viewer(index)
-        if viewer.frame() is None:
-            wait_for_frames([viewer], RECEIVE_S)
-        frame = viewer.frame()
-        if frame is None:
-            raise RemoteFailed(f"the screen of environment {index} shows nothing: {viewer.error}")
-        return frame.array
+        return self._backend.screen(index)
 
     def reset(self, index: int, seed: int | None = None, *, join: bool = False) -> None:
         """Ask for a new episode; the answer is its first frame. May be called at any time.
@@ -170,16 +165,17 @@ class Core:
         """
         self.env.require_open()
         seed = validation.seed(seed)
+        answers = self._answers
         if self.whole.broken:
-            self._ready.clear()
-            self._waiting.clear()
-            self._forget_episodes()
+            answers.clear()
+            self._backend.forget()
             self.whole.broken = False
         with self.whole:
-            if index in self._ready:
-                self._ready.remove(index)
-            self._begin(index, seed, join=join)
-            self._waiting[index] = None
+            if index in answers.ready:
+                answers.ready.remove(index)
+            self._encoders[index].forget()
+            self._backend.begin(index, seed, join=join)
+            answers.waiting[index] = None
             self.owes = True
 
     def send(self, actions: Mapping[int, Any]) -> None:
@@ -188,7 +184,7 @@ class Core:
         for index in actions:
             if not 0 <= index < self.n:
                 raise Misuse(f"there is no environment {index}; expected 0 to {self.n - 1}")
-            if index in self._ready:
+            if index in self._answers.ready:
                 raise Misuse(f"environment {index} has answered already; receive that before the next action")
             require_ready(self.phase(index), index)
         with self.whole:
@@ -196,34 +192,36 @@ class Core:
                 events = {index: self._encoders[index].events(action) for index, action in actions.items()}
             except BaseException:
                 for index in actions:
-                    self._encoders[index].release()
+                    self._encoders[index].forget()
                 raise
             for index in actions:
-                self._waiting[index] = None
-            self._act(events)
+                self._answers.waiting[index] = None
+            self._backend.act(events)
             self.owes = True
 
     def receive(self, count: int, timeout_s: float = RECEIVE_S) -> list[int]:
         """Wait until ``count`` environments have answered, and return their indices in the order of their answers."""
         self.wait(count, timeout_s)
-        return [self._ready.popleft() for _ in range(count)]
+        return [self._answers.ready.popleft() for _ in range(count)]
 
     def receive_all(self) -> None:
         """Wait until all that were asked have answered; raise as ``receive`` does."""
-        self.receive(len(self._ready) + len(self._waiting))
+        self.receive(len(self._answers))
 
     def wait(self, count: int, timeout_s: float = RECEIVE_S) -> None:
         """Wait as ``receive`` does, and raise as it does; it then returns at once."""
         self.require_whole()
-        asked = len(self._ready) + len(self._waiting)
-        if count > asked:
-            raise Misuse(f"{count} answers are wanted of the {asked} environments asked; send to or reset more of them")
+        answers = self._answers
+        if count > len(answers):
+            raise Misuse(
+                f"{count} answers are wanted of the {len(answers)} environments asked; send to or reset more of them"
+            )
         began = time.monotonic()
-        while len(self._ready) < count:
-            left = max(began, self._heard_at) + timeout_s - time.monotonic()
-            self._look(max(0.0, left))
-            if left <= 0 and len(self._ready) < count:
-                away = ", ".join(map(str, self._waiting))
+        while len(answers.ready) < count:
+            left = max(began, answers.heard_at) + timeout_s - time.monotonic()
+            self._backend.look(max(0.0, left))
+            if left <= 0 and len(answers.ready) < count:
+                away = ", ".join(map(str, answers.waiting))
                 raise RemoteFailed(f"nothing came of environments {away} within {timeout_s:g} s")
 
     def require_whole(self) -> None:
@@ -234,8 +232,7 @@ class Core:
 
     def close(self) -> None:
         """Disconnect, and remove the remotes that were started; may be called repeatedly."""
-        for viewer in self._viewers.values():
-            viewer.close()
+        self._backend.close()
         self.env.close()
 
     def __enter__(self) -> Self:
@@ -246,79 +243,88 @@ class Core:
     ) -> None:
         self.close()
 
+    # ── what is exact ───────────────────────────────────────────────────────────────────────────────────────────────
+
+    def require_exact(self, how: str) -> Lockstep:
+        """Check that the same actions give the same frames; ``how`` is what can't be done otherwise."""
+        if not isinstance(self._backend, Lockstep):
+            raise ConfigurationError('in real time nothing can be repeated; make the environment with clock="lockstep"')
+        if not self.exact:
+            raise ConfigurationError(f"{self.described.env_id} isn't exact in lockstep here, and can't be {how}")
+        return self._backend
+
+    def replay(self, index: int, actions: Iterable[Any], seed: int) -> Iterator[Result]:
+        """Play an episode again from its start; yield its first answer, and that of each action until it is over."""
+        self.require_exact("played again")
+        return self._replay(index, actions, seed)
+
+    def snapshot(self, index: int) -> Snapshot:
+        """Return the present moment of an environment, for ``restore``.
+
+        Raises:
+            ConfigurationError: it is in real time, or the remote isn't exact.
+            ResetNeeded: there is no episode.
+            Misuse: it has yet to answer, or be received; or neither keeps the remote a snapshot, nor can its episode be
+                played again.
+        """
+        lockstep = self.require_exact("gone back to")
+        self.require_whole()
+        require_ready(self.phase(index), index)
+        if index in self._answers.ready:
+            raise Misuse(f"environment {index} has answered; receive that before a snapshot")
+        return lockstep.snapshot(index, copy.deepcopy(self._encoders[index]))
+
+    def restore(self, index: int, snapshot: Snapshot) -> None:
+        """Ask to go on from a snapshot, of this core or another; the answer is the moment's frame, and earns nothing.
+
+        Where its remote doesn't keep it, or is another, the steps of the episode are played again. An answer that is
+        ``lost`` says in its info why that came to something else.
+        """
+        lockstep = self.require_exact("gone back to")
+        self.require_whole()
+        lockstep.require_restorable(snapshot)
+        if index in self._answers.waiting or index in self._answers.ready:
+            raise Misuse(f"environment {index} has yet to answer; receive that before it goes back")
+        with self.whole:
+            self._answers.waiting[index] = None
+            self._encoders[index] = copy.deepcopy(snapshot.encoder)
+            lockstep.restore(index, snapshot)
+            self.owes = True
+
+    def restore_all(self, snapshots: Sequence[Snapshot]) -> None:
+        """Take the first environments to a snapshot each, and wait until all are there."""
+        for index, snapshot in enumerate(snapshots):
+            self.restore(index, snapshot)
+        self.receive(len(snapshots))
+        for index in range(len(snapshots)):
+            if self.result(index).lost:
+                raise RemoteFailed(f"environment {index} did not go back: {self.result(index).error}")
+
+    def _replay(self, index: int, actions: Iterable[Any], seed: int) -> Iterator[Result]:
+        self.reset(index, seed)
+        self._wait_for(index)
+        yield self.result(index)
+        for action in actions:
+            self.send({index: action})
+            self._wait_for(index)
+            yield self.result(index)
+            if self.phase(index) is Phase.ENDED:
+                return
+
+    def _wait_for(self, index: int) -> None:
+        """Receive the answer of one environment, where no other has been asked."""
+        answered = self.receive(1)
+        if answered != [index]:
+            raise Misuse(f"environment {answered[0]} has answered; receive from all others before a replay")
+
     def _wait_for_episode(self) -> Describe:
         """Begin episodes; return the first remote's description once its episode runs."""
         self.env.reset()
         deadline = time.monotonic() + RECEIVE_S
         while time.monotonic() < deadline:
-            outcome = self.env.step_some({0: NO_ACTION})[0]
-            described = self.env.described(0)
-            if outcome.observation is not None and described is not None:
+            result, described = self.env.poll([0])[0], self.env.described(0)
+            if not result.masked_observation and described is not None:
                 return described
             self.env.require_wellbehaved(0)
-            self.env.wait(LOOK_S, [0])
+            self.env.changed([0], LOOK_S)
         raise RemoteFailed(f"no episode of {self.env} began within {RECEIVE_S:g} s")
-
-    def _answer(self, index: int, result: StepResult) -> None:
-        self._results[index] = result
-        del self._waiting[index]
-        self._ready.append(index)
-
-    # ── real time ───────────────────────────────────────────────────────────────────────────────────────────────────
-
-    def _choose_clock(self) -> None:
-        """Say which kind of time episodes are to be in, before the first."""
-
-    def _open_screens(self, vnc: VncOptions, options: PictureOptions, size: tuple[int, int], *, whole: bool) -> Pixels:
-        if self.spaces is not None and self.spaces.step is not None:
-            raise ConfigurationError(
-                f"{self.described.env_id} waits for its agent; make it with clock='lockstep', or play it with "
-                "pluriverse.wrappers.GymCoreSync"
-            )
-        self.env.open_screens(vnc if whole else self.pictures.asked_of(vnc))
-        return np.zeros((*size, 3) if whole else self.pictures.shape, np.uint8)
-
-    def _begin_players(self, blank: Pixels, frame_skip: int, max_episode_steps: int | None) -> None:
-        self._players = [
-            Player(blank, fps=self.fps, frame_skip=frame_skip, max_episode_steps=max_episode_steps)
-            for _ in range(self.n)
-        ]
-
-    def _forget_episodes(self) -> None:
-        """Know nothing of the episodes: each environment waits for its reset."""
-        for player in self._players:
-            player.phase = Phase.NEW
-
-    def _begin(self, index: int, seed: int | None, *, join: bool) -> None:
-        player = self._players[index]
-        self.env.send_events(index, self._encoders[index].release())
-        if not (join and player.remote_ended_episode):
-            self.env.truncate(index, seed=seed)
-        player.reset()
-
-    def _act(self, events: Mapping[int, Sequence[Event]]) -> None:
-        now = time.monotonic()
-        for index in events:
-            self._players[index].act(now)
-        self._take({index: Action(tuple(each)) for index, each in events.items()})
-
-    def _look(self, timeout_s: float) -> None:
-        """Wait until something came, or it is time to look, for ``timeout_s`` seconds at most; take it in."""
-        waiting = list(self._waiting)
-        due_at = min([self._players[index].due_at for index in waiting])
-        changed = set(self.env.changed(waiting, max(0.0, min(timeout_s, due_at - time.monotonic()))))
-        now = time.monotonic()
-        due = [index for index in waiting if index in changed or self._players[index].due_at <= now]
-        if due:
-            with self.whole:
-                self._take(dict.fromkeys(due, NO_ACTION))
-
-    def _take(self, actions: Mapping[int, Action]) -> None:
-        outcomes = self.env.step_some(actions)
-        now = time.monotonic()
-        for index, outcome in outcomes.items():
-            result = self._players[index].take(outcome, self.env.vision(index), now)
-            if result is not None:
-                self._answer(index, result)
-            elif self._players[index].phase is Phase.RESETTING:
-                self.env.require_wellbehaved(index)

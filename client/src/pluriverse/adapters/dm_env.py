@@ -14,14 +14,14 @@ import numpy as np
 
 from pluriverse import validation
 from pluriverse.errors import ConfigurationError, needed
+from pluriverse.rewarder.result import Result
 from pluriverse.vnc.keys import key_name
 
 from .actions import BUTTONS, ActionMap
+from .backend import Phase
 from .core import Core
-from .making import make_core
 from .observations import Observations
 from .pictures import PictureOptions
-from .player import Phase, StepResult
 
 with needed("dm_env", extra="dm_env"):
     import dm_env
@@ -51,12 +51,12 @@ class DmEnvironment(dm_env.Environment):
         self._seed = validation.seed(seed)
         self._observations = Observations(core.spaces, core.pictures)
         self._began = core.owes = False
-        self._result: StepResult | None = None
+        self._result: Result | None = None
 
     @property
     def last_info(self) -> dict[str, Any]:
         """The ``info`` of the last step, a new dict."""
-        return self._result.info if self._result is not None else {}
+        return self._result.full_info() if self._result is not None else {}
 
     def reset(self) -> dm_env.TimeStep:
         """Begin an episode, and wait for its first frame.
@@ -181,7 +181,7 @@ def load(
         RemoteUnavailable: the remote could not be started or reached.
     """
     seed = validation.seed(seed)
-    core = make_core(
+    core = Core(
         env_id,
         remotes,
         actions=actions,

@@ -14,10 +14,8 @@ from typing import Any, Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from pluriverse.env.outcome import BOUNDS, TIMES
 from pluriverse.errors import ConfigurationError
-
-from .player import StepResult
+from pluriverse.rewarder.result import BOUNDS, TIMES, Result
 
 Measured = bool | Literal["full"]
 """How much infos say: True is ``numbers``; "full" everything, as it comes; False what the program reports."""
@@ -41,8 +39,7 @@ _WHOLE: Final[Mapping[str, type[np.generic]]] = {
 _UNKNOWN: Final = (np.nan, np.nan)
 
 # All at once, since this is done for each environment in each step.
-_bounds: Final = attrgetter(*BOUNDS.values())
-_times: Final = attrgetter(*TIMES.values())
+_known: Final = attrgetter(*TIMES.values(), "reward_count", "updates", "pixels", "reconnecting")
 
 
 class Ended(IntEnum):
@@ -70,7 +67,7 @@ def check_measured(measured: object) -> Measured:
     raise ConfigurationError(f"measured is {measured!r:.80}; expected True, False or 'full'")
 
 
-def numbers(results: Sequence[StepResult]) -> dict[str, NDArray[Any]]:
+def numbers(results: Sequence[Result]) -> dict[str, NDArray[Any]]:
     """Return what is steady of some results, by key: arrays of an item for each result, in arrays of their own.
 
     Times are NaN, bounds of lags, of shape (2,), twice NaN, and lives ``UNKNOWN_LIVES`` where they aren't known.
@@ -86,7 +83,7 @@ def numbers(results: Sequence[StepResult]) -> dict[str, NDArray[Any]]:
     }
 
 
-def info_of(result: StepResult, measured: Measured) -> dict[str, Any]:
+def info_of(result: Result, measured: Measured) -> dict[str, Any]:
     """Return the info of a result, a new dict.
 
     ``terminated`` and ``truncated`` are left out: a step returns them.
@@ -94,52 +91,42 @@ def info_of(result: StepResult, measured: Measured) -> dict[str, Any]:
     if measured is True:
         # Arrays without dimensions: Gymnasium takes NumPy's booleans for objects, and TorchRL reads no plain ones.
         return {key: values[0, ...] for key, values in numbers([result]).items()}
-    info = result.info if measured else result.reported_info
+    info = result.full_info() if measured else result.reported_info()
     info.pop("terminated", None)
     info.pop("truncated", None)
     return info | {"lost": result.lost, "ended": int(ended(result)), "TimeLimit.truncated": _was_cut(result)}
 
 
-def ended(result: StepResult) -> Ended:
+def ended(result: Result) -> Ended:
     if result.terminated:
         return Ended.OUTCOME
     if not result.truncated:
         return Ended.NO
     if result.lost:
         return Ended.LOST
-    if not result.outcome.done:
+    if not result.done:
         return Ended.STEP_LIMIT
-    reason = result.outcome.program_info.get("reason")
+    reason = result.info.get("reason")
     if reason == "reset":
         return Ended.RESET
     # Programs say how long it was, too.
     return Ended.TIME_LIMIT if str(reason).startswith("time limit") else Ended.OTHER
 
 
-def _row(result: StepResult) -> list[float | None]:
-    outcome = result.outcome
+def _row(result: Result) -> list[float | None]:
     row: list[float | None] = []
-    for bounds in _bounds(outcome):
+    for bounds in result.lags:
         row += bounds or _UNKNOWN
-    row += _times(outcome)
-    row += (
-        outcome.reward_count,
-        outcome.updates,
-        outcome.pixels,
-        outcome.reconnecting,
-        lives_of(result),
-        result.lost,
-        ended(result),
-        _was_cut(result),
-    )
+    row += _known(result)
+    row += lives_of(result), result.lost, ended(result), _was_cut(result)
     return row
 
 
-def _was_cut(result: StepResult) -> bool:
+def _was_cut(result: Result) -> bool:
     return result.truncated and not result.terminated
 
 
-def lives_of(result: StepResult) -> int:
+def lives_of(result: Result) -> int:
     """Return the lives that a program reported, which may report anything under this name."""
     lives = result.lives
     return int(lives) if isinstance(lives, (int, float)) and 0 <= lives <= _MAX_LIVES else UNKNOWN_LIVES

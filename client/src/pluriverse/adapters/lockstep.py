@@ -1,4 +1,7 @@
-"""The core in lockstep: each environment goes on by the frames of a step, and stands still while the agent thinks."""
+"""Environments in lockstep: each goes on by the frames of a step, and stands still while the agent thinks.
+
+Where the remote is exact, an episode is played again, and gone back in: by what the remote keeps, or by the same steps.
+"""
 
 from __future__ import annotations
 
@@ -6,26 +9,26 @@ import secrets
 import select
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from math import prod
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from pluriverse_protocol.events import Event
 from pluriverse_protocol.lane import View
-from pluriverse_protocol.limits import DRAWN_SEED_BITS, MAX_SLOTS, MAX_VIEW_SIDE
-from pluriverse_protocol.messages import Describe, ErrorReply, FirstFrame, StepReply
+from pluriverse_protocol.limits import DRAWN_SEED_BITS, MAX_VIEW_SIDE
+from pluriverse_protocol.messages import Describe, ErrorReply, FirstFrame, RestoreReply, SnapshotReply, StepReply
 
-from pluriverse import validation
-from pluriverse.env.outcome import Outcome
+from pluriverse.env.vector import VectorEnv
 from pluriverse.errors import ConfigurationError, Misuse, RemoteMisbehaved, RemoteUnavailable
-from pluriverse.remotes import RemoteManager
-from pluriverse.rewarder.lane import Arrived, LaneConnection
-from pluriverse.vnc import VncOptions
+from pluriverse.rewarder.lane import LaneConnection
+from pluriverse.rewarder.result import Result
 
-from .core import NO_ACTION, Core
+from .actions import ActionEncoder
+from .backend import Answers, Phase
 from .pictures import PictureOptions, Pictures, Pixels
-from .player import Phase, StepResult
+from .run_log import RunLog
+from .snapshots import Kept, Snapshot, Trail, fingerprint, steps_of
 
 # A step that isn't answered within so many seconds, and more for each frame beyond the first, never will be.
 STEP_S: Final = 10.0
@@ -34,357 +37,10 @@ FRAME_S: Final = 0.2
 # How often to look whether an episode has begun, if nothing tells.
 LOOK_S: Final = 0.02
 
+# An episode of more steps can't be played again: nearly twice those of Atari's longest, and some 40 MB of events.
+MAX_TRAIL_STEPS: Final = 200_000
 
-@dataclass(slots=True)
-class Game:
-    """One environment: where it is, its lane, the episode that is played on it, and what it waits for."""
-
-    remote: int
-    # 0 is the remote's own environment; those beside it have their episodes on their lanes.
-    slot: int
-    phase: Phase = Phase.NEW
-    lane: LaneConnection | None = None
-    # Why the last lane broke.
-    fault: str = ""
-    episode_id: int = 0
-    # The episode that begins: its number once the remote has granted it.
-    granted: int | None = None
-    # The first frame of the last episode that has begun, which may be before it is asked for.
-    first: Arrived | None = None
-    # Of a slot: the number under which the episode that begins was asked for.
-    asked: int | None = None
-    remote_ended: bool = False
-    # When the remote of a step is given up.
-    patience_until: float = 0.0
-    # What began the episode; None: it isn't known, since it was joined, or it can't be played again.
-    seed: int | None = None
-
-
-class LockstepCore(Core):
-    """Copies of one environment that stand still between two steps; the calls are those of ``Core``.
-
-    A step is ``frame_skip`` frames of the environment's own time, and answered when they are drawn and rewarded. The
-    pictures are what the environment draws on, or ``crop`` within it, and made by the remote if it can. Each remote
-    holds ``slots`` of the environments.
-    """
-
-    def __init__(
-        self,
-        env_id: str | None,
-        remotes: int | str | RemoteManager = 1,
-        *,
-        slots: int = 1,
-        **options: Any,
-    ) -> None:
-        self._slots = validation.integer("slots", slots, 1, MAX_SLOTS)
-        super().__init__(env_id, remotes, **options)
-
-    @property
-    def n(self) -> int:
-        return self.env.n * self._slots
-
-    @property
-    def exact(self) -> bool:
-        """Whether the same seed and actions give the same frames and rewards; the remote says so."""
-        return self.described.lockstep == "exact"
-
-    def phase(self, index: int) -> Phase:
-        self.env.require_own()
-        return self._games[index].phase
-
-    def screen(self, index: int) -> Pixels:
-        """Return the whole screen of the last answer, uint8 (height, width, 3), RGB; black around the picture."""
-        self.env.require_open()
-        if self._made_here is not None:
-            raise Misuse("there are no whole screens; in lockstep they come with whole_screens or a render_mode")
-        left, top, width, height = self._box
-        screen = np.zeros(self._screen, np.uint8)
-        screen[top : top + height, left : left + width] = self._results[index].screen
-        return screen
-
-    def close(self) -> None:
-        """Disconnect, and remove the remotes that were started; may be called repeatedly."""
-        for game in getattr(self, "_games", ()):
-            if game.lane is not None:
-                game.lane.close()
-        super().close()
-
-    def _choose_clock(self) -> None:
-        self.env.play_in_lockstep()
-
-    def _wait_for_episode(self) -> Describe:
-        described = super()._wait_for_episode()
-        for index in range(self.env.n):
-            each = self.env.described(index) or described
-            if self._slots > (each.slots or 1):
-                raise TooFewSlots(self._slots, each)
-        return described
-
-    def _open_screens(self, vnc: VncOptions, options: PictureOptions, size: tuple[int, int], *, whole: bool) -> Pixels:
-        del vnc
-        self._screen = (*size, 3)
-        left, top, width, height = self._box = self.described.picture or (0, 0, size[1], size[0])
-        if options.crop is not None:
-            x, y, across, down = options.crop
-            if x < left or y < top or x + across > left + width or y + down > top + height:
-                raise ConfigurationError(f"crop is {options.crop}; in lockstep it has to be within {self._box}")
-        self._whole = height, width, 3
-        # What comes is what is asked for, in an array of its own: a copy would cost as much as sending it.
-        same = options.crop in (None, self._box) and options.size in (None, (height, width)) and not options.grey
-        self.pictures = Pictures(options, self._box, ready=same or not whole, origin=(left, top))
-        self._shape = self.pictures.shape if self.pictures.ready else self._whole
-        self._view = self._made_here = None
-        if not (same or whole):
-            # What remotes send whole is made as it comes.
-            self._made_here = Pictures(options, self._box, origin=(left, top))
-            # They would have more to send of what is larger than theirs.
-            if prod(self._shape) < prod(self._whole) and max(self._whole) <= MAX_VIEW_SIDE:
-                x, y, across, down = self.pictures.box
-                self._view = View((x - left, y - top, across, down), options.size, options.grey)
-        return np.zeros(self._shape, np.uint8)
-
-    def _begin_players(self, blank: Pixels, frame_skip: int, max_episode_steps: int | None) -> None:
-        del blank
-        self._frames = frame_skip
-        self._patience_s = STEP_S + FRAME_S * (frame_skip - 1)
-        self._max_episode_steps = max_episode_steps
-        self._games = [Game(*divmod(index, self._slots)) for index in range(self.n)]
-        self._poll = select.poll()
-        self._by_descriptor: dict[int, int] = {}
-
-    def _forget_episodes(self) -> None:
-        # A message may have been read or sent in part.
-        self._poll = select.poll()
-        self._by_descriptor.clear()
-        for game in self._games:
-            if game.lane is not None:
-                game.lane.close()
-            game.phase, game.lane, game.first, game.asked = Phase.NEW, None, None, None
-
-    def _begin(self, index: int, seed: int | None, *, join: bool) -> None:
-        game = self._games[index]
-        self._encoders[index].release()
-        joins = join and game.phase is Phase.ENDED and game.remote_ended and game.lane is not None
-        if not joins:
-            # Drawn here, so that it can be played again.
-            seed = secrets.randbits(DRAWN_SEED_BITS) if seed is None else seed
-            if not game.slot:
-                self.env.truncate(game.remote, seed=seed)
-        # The remote has begun the next one already.
-        game.granted = game.episode_id + 1 if joins else None
-        game.phase = Phase.RESETTING
-        game.seed = None if joins else seed
-        if game.slot and game.lane is not None:
-            self._ask_slot(index, game, game.lane)
-
-    def _act(self, events: Mapping[int, Sequence[Event]]) -> None:
-        for index, each in events.items():
-            self._step(index, self._games[index], self._results[index].elapsed + 1, each)
-
-    def _step(self, index: int, game: Game, n: int, events: Sequence[Event]) -> None:
-        game.phase = Phase.STEPPING
-        game.patience_until = time.monotonic() + self._patience_s
-        # A remote that was lost while the agent was thinking is noticed in a moment.
-        if game.lane is not None:
-            game.lane.step(n, events, self._frames, game.episode_id)
-            self._drop_broken(index, game.lane)
-
-    def _look(self, timeout_s: float) -> None:
-        ready = len(self._ready)
-        resetting = [index for index in self._waiting if self._games[index].phase is Phase.RESETTING]
-        asked = [index for index in resetting if not self._games[index].slot and self._games[index].granted is None]
-        if asked:
-            # Their rewarder connections ring a bell, which lanes don't.
-            remotes = [self._games[index].remote for index in asked]
-            self.env.changed(remotes, min(timeout_s, LOOK_S) if len(asked) == len(self._waiting) else 0.0)
-        with self.whole:
-            for index in resetting:
-                self._look_for_episode(index)
-        if len(self._ready) > ready or len(asked) == len(self._waiting):
-            timeout_s = 0.0
-        elif asked or any(self._games[index].lane is None for index in resetting):
-            timeout_s = min(timeout_s, LOOK_S)
-        stepping = [index for index in self._waiting if self._games[index].phase is Phase.STEPPING]
-        if stepping:
-            patience_s = min(self._games[index].patience_until for index in stepping) - time.monotonic()
-            timeout_s = max(0.0, min(timeout_s, patience_s))
-        arrived = self._poll.poll(1000 * timeout_s)
-        with self.whole:
-            for descriptor, _ in arrived:
-                self._take_arrived(self._by_descriptor[descriptor])
-            for index in stepping:
-                if index in self._waiting:
-                    self._check_stepping(index)
-
-    def _check_stepping(self, index: int) -> None:
-        """Give a step up whose lane has broken, or that takes too long."""
-        game = self._games[index]
-        if game.lane is not None and time.monotonic() >= game.patience_until:
-            game.lane.fail(f"no answer to a step within {self._patience_s:g} s")
-            self._drop_broken(index, game.lane)
-        if game.lane is None:
-            self._lose(index, game.fault)
-
-    def _look_for_episode(self, index: int) -> None:
-        """See whether the remote has granted the episode that was asked for, and has a lane."""
-        game = self._games[index]
-        if game.slot:
-            self._look_for_slot(index, game)
-            return
-        if game.granted is None:
-            outcome = self.env.step_some({game.remote: NO_ACTION})[game.remote]
-            if outcome.observation is None or outcome.episode_id is None:
-                self.env.require_wellbehaved(game.remote)
-                return
-            game.granted = outcome.episode_id
-        if game.lane is None and not self._open_lane(index):
-            # The remote has just been lost, which the next look notices, or begins another episode.
-            game.granted = None
-            return
-        self._take_arrived(index)
-        if game.lane is None:
-            game.granted = None
-        elif game.first is not None and game.first.episode_id >= game.granted:
-            self._first(index, game.first)
-
-    def _look_for_slot(self, index: int, game: Game) -> None:
-        """See whether a slot can be had, and has begun its episode."""
-        if game.lane is None and not self._open_lane(index):
-            # One that is lost is replaced as it is looked at.
-            self.env.step_some({game.remote: NO_ACTION})
-            self.env.require_wellbehaved(game.remote)
-            return
-        if game.lane is not None and game.asked is None:
-            self._ask_slot(index, game, game.lane)
-        self._take_arrived(index)
-
-    def _ask_slot(self, index: int, game: Game, lane: LaneConnection) -> None:
-        game.asked = lane.begin(game.seed)
-        self._drop_broken(index, lane)
-
-    def _open_lane(self, index: int) -> bool:
-        """Connect to where steps are taken; return False if the remote has none at the moment."""
-        game = self._games[index]
-        try:
-            lane = game.lane = self.env.open_lane(game.remote, game.slot, self._view)
-        except RemoteUnavailable:
-            return False
-        self._poll.register(lane, select.POLLIN)
-        self._by_descriptor[lane.fileno()] = index
-        return True
-
-    def _take_arrived(self, index: int) -> None:
-        game = self._games[index]
-        if game.lane is None:
-            return
-        for arrived in game.lane.take():
-            if arrived.pixels is not None:
-                shape = arrived.pixels.shape
-                if shape == self._whole and self._made_here is not None:
-                    arrived = replace(arrived, pixels=self._made_here.make(arrived.pixels))  # noqa: PLW2901
-                elif shape != self._shape:
-                    game.lane.fail(f"its picture is {shape}, expected {self._shape}", RemoteMisbehaved)
-                    break
-            # What is of an episode that was left is for nobody.
-            awaited = game.phase is Phase.STEPPING and arrived.episode_id == game.episode_id
-            match arrived.message:
-                case FirstFrame() if not game.slot:
-                    game.first = arrived
-                case FirstFrame() if game.phase is Phase.RESETTING and arrived.parent == game.asked:
-                    self._first(index, arrived)
-                case ErrorReply(message) if game.phase is Phase.RESETTING and arrived.parent == game.asked:
-                    game.lane.fail(f"no episode begins: {message}")
-                case StepReply() if awaited:
-                    self._stepped(index, arrived, arrived.message)
-                case ErrorReply(message) if awaited:
-                    self._lose(index, f"the step was refused: {message}")
-                case _:
-                    self._heard(index, arrived, awaited=awaited)
-        self._drop_broken(index, game.lane)
-
-    def _heard(self, index: int, arrived: Arrived, *, awaited: bool) -> None:
-        """Take in what is no part of a step; ``awaited``: an answer that the environment waits for."""
-
-    def _drop_broken(self, index: int, lane: LaneConnection) -> None:
-        game = self._games[index]
-        if lane.error is not None:
-            game.fault = str(lane.error)
-            self._poll.unregister(lane)
-            del self._by_descriptor[lane.fileno()]
-            lane.close()
-            game.lane = game.first = game.asked = None
-            if game.phase is Phase.RESETTING and isinstance(lane.error, RemoteMisbehaved):
-                raise lane.error
-
-    def _first(self, index: int, arrived: Arrived) -> None:
-        game = self._games[index]
-        game.phase, game.episode_id, game.granted, game.first = Phase.READY, arrived.episode_id, None, None
-        self._begun(index, arrived)
-
-    def _begun(self, index: int, arrived: Arrived) -> None:
-        """Answer with an episode's first frame."""
-        game, first = self._games[index], arrived.message
-        assert isinstance(first, FirstFrame)
-        assert arrived.pixels is not None
-        outcome = self._outcome(game, first.info)
-        self._answer(
-            index,
-            StepResult(
-                arrived.pixels,
-                first.text,
-                first.observation,
-                first=True,
-                lives=first.info.get("lives"),
-                outcome=outcome,
-            ),
-        )
-
-    def _stepped(self, index: int, arrived: Arrived, reply: StepReply) -> None:
-        game, last = self._games[index], self._results[index]
-        elapsed = last.elapsed + 1
-        stopped = not reply.done and elapsed == self._max_episode_steps
-        game.phase = Phase.ENDED if reply.done or stopped else Phase.READY
-        game.remote_ended = reply.done
-        assert arrived.pixels is not None
-        outcome = self._outcome(game, reply.info)
-        outcome.reward, outcome.done = reply.reward, reply.done
-        outcome.terminated, outcome.truncated = reply.terminated, reply.truncated
-        self._answer(
-            index,
-            StepResult(
-                arrived.pixels,
-                reply.text or last.text,
-                last.state if reply.observation is None else reply.observation,
-                reply.reward,
-                reply.terminated,
-                reply.truncated or stopped,
-                elapsed=elapsed,
-                lives=reply.info.get("lives", last.lives),
-                outcome=outcome,
-            ),
-        )
-
-    def _lose(self, index: int, why: str) -> None:
-        """Answer a step whose remote is lost: its episode is truncated. The next reset waits until it is back."""
-        game, last = self._games[index], self._results[index]
-        game.phase, game.remote_ended = Phase.ENDED, False
-        outcome = Outcome(done=True, truncated=True, error=why, episode_id=game.episode_id)
-        self._answer(
-            index,
-            StepResult(
-                last.screen,
-                last.text,
-                last.state,
-                truncated=True,
-                elapsed=last.elapsed + 1,
-                lost=True,
-                lives=last.lives,
-                outcome=outcome,
-            ),
-        )
-
-    def _outcome(self, game: Game, info: Mapping[str, Any]) -> Outcome:
-        return Outcome(episode_id=game.episode_id, state="running", program_info=dict(info))
+UNREPEATABLE: Final = f"its episode was joined, or is longer than {MAX_TRAIL_STEPS} steps, and can't be played again"
 
 
 class TooFewSlots(ConfigurationError):
@@ -393,3 +49,453 @@ class TooFewSlots(ConfigurationError):
     def __init__(self, wanted: int, described: Describe) -> None:
         self.slots: int = described.slots or 1
         super().__init__(f"slots is {wanted}; a remote of {described.env_id} holds {self.slots}")
+
+
+@dataclass(slots=True)
+class _Copy:
+    """One environment: where it is, its lane, the episode that is played on it, and what it waits for."""
+
+    index: int
+    remote: int
+    # 0 is the remote's own environment; those beside it have their episodes on their lanes.
+    slot: int
+    result: Result
+    phase: Phase = Phase.NEW
+    lane: LaneConnection | None = None
+    # Why the last lane broke.
+    fault: str = ""
+    episode_id: int = 0
+    # The episode that begins: its number once the remote has granted it.
+    granted: int | None = None
+    # The first frame of the last episode that has begun, which may be before it is asked for.
+    first: Result | None = None
+    # Of a slot: the number under which the episode that begins was asked for.
+    asked: int | None = None
+    remote_ended: bool = False
+    # When the remote of a step is given up.
+    patience_until: float = 0.0
+    # What began the episode; None: it isn't known, since it was joined, or it can't be played again.
+    seed: int | None = None
+    # The events of its steps, where its seed is known, and those of the last.
+    trail: Trail = None
+    events: Sequence[Event] = ()
+    # The snapshot that is gone back to, the steps yet to be played again for it, and whether that has failed once.
+    restoring: Snapshot | None = None
+    again: list[Sequence[Event]] | None = None
+    retried: bool = False
+    # The answer to a snapshot that was asked for.
+    replies: list[SnapshotReply | ErrorReply] = field(default_factory=list[SnapshotReply | ErrorReply])
+
+    def kept_of(self, snapshot: Snapshot) -> Kept | None:
+        """Return what the remote keeps of a snapshot."""
+        return snapshot.kept if snapshot.kept is not None and snapshot.kept.lane is self.lane else None
+
+
+class Lockstep:
+    """A ``Backend``. The pictures are what the environment draws on, or ``crop`` within it."""
+
+    def __init__(
+        self,
+        env: VectorEnv,
+        described: Describe,
+        answers: Answers,
+        options: PictureOptions,
+        *,
+        slots: int,
+        whole_screens: bool,
+        frame_skip: int,
+        max_episode_steps: int | None,
+    ) -> None:
+        """Each remote of ``env`` holds ``slots`` of the environments."""
+        for index in range(env.n):
+            each = env.described(index) or described
+            if slots > (each.slots or 1):
+                raise TooFewSlots(slots, each)
+        self._env = env
+        self._described = described
+        self._answers = answers
+        self._frames = frame_skip
+        self._patience_s = STEP_S + FRAME_S * (frame_skip - 1)
+        self._max_episode_steps = max_episode_steps
+        self._log: RunLog | None = None
+        width, height = described.width or 1024, described.height or 768
+        self._screen = height, width, 3
+        self._box = described.picture or (0, 0, width, height)
+        left, top, across, down = self._box
+        if options.crop is not None:
+            x, y, w, h = options.crop
+            if x < left or y < top or x + w > left + across or y + h > top + down:
+                raise ConfigurationError(f"crop is {options.crop}; in lockstep it has to be within {self._box}")
+        self._whole = down, across, 3
+        # What comes is what is asked for, in an array of its own: a copy would cost as much as sending it.
+        same = options.crop in (None, self._box) and options.size in (None, (down, across)) and not options.grey
+        self.pictures: Pictures = Pictures(options, self._box, ready=same or not whole_screens, origin=(left, top))
+        self._shape = self.pictures.shape if self.pictures.ready else self._whole
+        # What remotes send whole is made here as it comes. They would have more to send of what is larger than theirs.
+        self._made_here = None if same or whole_screens else Pictures(options, self._box, origin=(left, top))
+        self._view: View | None = None
+        if self._made_here and prod(self._shape) < prod(self._whole) and max(self._whole) <= MAX_VIEW_SIDE:
+            x, y, w, h = self.pictures.box
+            self._view = View((x - left, y - top, w, h), options.size, options.grey)
+        blank = Result(np.zeros(self._shape, np.uint8))
+        self._copies = [_Copy(index, *divmod(index, slots), blank) for index in range(env.n * slots)]
+        self._poll = select.poll()
+        self._by_descriptor: dict[int, _Copy] = {}
+
+    @property
+    def n(self) -> int:
+        return len(self._copies)
+
+    @property
+    def exact(self) -> bool:
+        return self._described.lockstep == "exact"
+
+    def phase(self, index: int) -> Phase:
+        return self._copies[index].phase
+
+    def result(self, index: int) -> Result:
+        return self._copies[index].result
+
+    def screen(self, index: int) -> Pixels:
+        """Return the last answer's; black around the picture."""
+        if self._made_here is not None:
+            raise Misuse("there are no whole screens; in lockstep they come with whole_screens or a render_mode")
+        left, top, width, height = self._box
+        screen = np.zeros(self._screen, np.uint8)
+        screen[top : top + height, left : left + width] = self.result(index).picture
+        return screen
+
+    def begin(self, index: int, seed: int | None, *, join: bool) -> None:
+        self._begin(self._copies[index], seed, join=join)
+
+    def act(self, events: Mapping[int, Sequence[Event]]) -> None:
+        for index, each in events.items():
+            copy = self._copies[index]
+            copy.events = each
+            if copy.seed is not None and copy.result.elapsed < MAX_TRAIL_STEPS:
+                copy.trail = copy.trail, each
+            else:
+                copy.seed = copy.trail = None
+            self._step(copy, copy.result.elapsed + 1, each)
+
+    def look(self, timeout_s: float) -> None:
+        answers = self._answers
+        ready, waiting = len(answers.ready), [self._copies[index] for index in answers.waiting]
+        resetting = [copy for copy in waiting if copy.phase is Phase.RESETTING]
+        asked = [copy.remote for copy in resetting if not copy.slot and copy.granted is None]
+        if asked:
+            # Their rewarder connections ring a bell, which lanes don't.
+            self._env.changed(asked, min(timeout_s, LOOK_S) if len(asked) == len(waiting) else 0.0)
+        with answers.whole:
+            for copy in resetting:
+                self._look_for_episode(copy)
+        if len(answers.ready) > ready or len(asked) == len(waiting):
+            timeout_s = 0.0
+        elif asked or any(copy.lane is None for copy in resetting):
+            timeout_s = min(timeout_s, LOOK_S)
+        stepping = [self._copies[index] for index in answers.waiting if self.phase(index) is Phase.STEPPING]
+        if stepping:
+            patience_s = min(copy.patience_until for copy in stepping) - time.monotonic()
+            timeout_s = max(0.0, min(timeout_s, patience_s))
+        arrived = self._poll.poll(1000 * timeout_s)
+        with answers.whole:
+            for descriptor, _ in arrived:
+                self._take_arrived(self._by_descriptor[descriptor])
+            for copy in stepping:
+                if copy.index in answers.waiting:
+                    self._check_stepping(copy)
+
+    def forget(self) -> None:
+        # A message may have been read or sent in part.
+        self._poll = select.poll()
+        self._by_descriptor.clear()
+        for copy in self._copies:
+            if copy.lane is not None:
+                copy.lane.close()
+            copy.phase, copy.lane, copy.first, copy.asked = Phase.NEW, None, None, None
+
+    def close(self) -> None:
+        for copy in self._copies:
+            if copy.lane is not None:
+                copy.lane.close()
+        if self._log is not None:
+            self._log.close()
+
+    # ── going back ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def record(self, log: RunLog) -> None:
+        """Write what is needed to play all episodes from now on again; the log is closed with this."""
+        self._log = log
+
+    def snapshot(self, index: int, encoder: ActionEncoder) -> Snapshot:
+        """Return the present moment of an environment that is ready, with what its agent holds."""
+        copy = self._copies[index]
+        seed, trail, result = copy.seed, copy.trail, copy.result
+        kept = self._ask_to_keep(copy)
+        if kept is None and seed is None:
+            raise Misuse(f"environment {index} keeps no snapshot: {UNREPEATABLE}; reset with a seed")
+        seen, shown = fingerprint(self.pictures.make(result.picture)), self.pictures.options
+        result = result._replace(vision=None)
+        return Snapshot(self._described.env_id, self._frames, seed, trail, result, seen, shown, encoder, kept)
+
+    def require_restorable(self, snapshot: Snapshot) -> None:
+        """Check that a snapshot is of such an environment, and can be recorded if this is."""
+        mine = self._described.env_id, self._frames
+        if mine != (snapshot.env_id, snapshot.frame_skip):
+            raise ConfigurationError(
+                f"the snapshot is of {snapshot.env_id} with frame_skip={snapshot.frame_skip}, and this is {mine[0]} "
+                f"with frame_skip={mine[1]}"
+            )
+        if self._log is not None and snapshot.seed is None:
+            raise Misuse(f"the snapshot can't be recorded: {UNREPEATABLE}")
+
+    def restore(self, index: int, snapshot: Snapshot) -> None:
+        """Ask to go on from a snapshot; the answer is the moment's frame, or ``lost``."""
+        copy = self._copies[index]
+        native = copy.kept_of(snapshot) is not None
+        runs = copy.phase is Phase.READY or (copy.phase is Phase.ENDED and not copy.remote_ended)
+        if native and runs:
+            copy.restoring, copy.retried = snapshot, False
+            self._go_back(copy, snapshot)
+        else:
+            self._begin_again(copy, snapshot, join=native)
+
+    def _ask_to_keep(self, copy: _Copy) -> Kept | None:
+        """Return what the remote keeps of the present moment, if it does."""
+        lane = copy.lane
+        if lane is None:
+            return None
+        copy.replies.clear()
+        lane.snapshot(copy.episode_id)
+        poll = select.poll()
+        poll.register(lane, select.POLLIN)
+        deadline = time.monotonic() + STEP_S
+        while not copy.replies and copy.lane is not None:
+            if not poll.poll(max(0.0, 1000 * (deadline - time.monotonic()))):
+                lane.fail(f"no answer to a snapshot within {STEP_S:g} s")
+            self._take_arrived(copy)
+        for reply in copy.replies:
+            if isinstance(reply, ErrorReply):
+                raise Misuse(f"the remote of environment {copy.index} keeps no snapshot: {reply.message}")
+            if reply.handle is not None:
+                return Kept(lane, reply.handle)
+        # It keeps none, or is lost, which the next step says.
+        return None
+
+    def _begin_again(self, copy: _Copy, snapshot: Snapshot, *, join: bool = False, retried: bool = False) -> None:
+        """Begin the episode of a snapshot, or where the remote keeps that any, which may be ``join``ed."""
+        self._begin(copy, snapshot.seed, join=join)
+        copy.restoring, copy.retried = snapshot, retried
+
+    def _go_back(self, copy: _Copy, snapshot: Snapshot, first: Result | None = None) -> None:
+        """Ask for a snapshot that the remote keeps; else play the episode that began with ``first``, or another."""
+        kept = None if copy.retried else copy.kept_of(snapshot)
+        if kept is not None:
+            copy.phase = Phase.STEPPING
+            copy.patience_until = time.monotonic() + self._patience_s
+            kept.lane.restore(kept.handle, copy.episode_id)
+            self._drop_broken(copy, kept.lane)
+        elif snapshot.seed is None:
+            copy.retried = True
+            self._lose(copy, f"the remote of the snapshot is gone; {UNREPEATABLE}")
+        elif first is None or copy.seed != snapshot.seed:
+            self._begin_again(copy, snapshot, retried=copy.retried)
+        else:
+            copy.again = steps_of(snapshot.trail)
+            self._play_on(copy, snapshot, first)
+
+    def _play_on(self, copy: _Copy, snapshot: Snapshot, result: Result) -> None:
+        """Take the next step of those that are played again, or be there."""
+        left = copy.again or []
+        if result.done:
+            copy.retried = True
+            self._lose(copy, f"played again it ended {len(left)} steps before the snapshot: the program isn't exact")
+            return
+        self._answers.heard_at = time.monotonic()
+        if left:
+            self._step(copy, snapshot.elapsed - len(left) + 1, left.pop())
+        else:
+            self._arrive(copy, snapshot, result)
+
+    def _arrive(self, copy: _Copy, snapshot: Snapshot, result: Result) -> None:
+        alike = snapshot.pictures == self.pictures.options
+        if alike and fingerprint(self.pictures.make(result.picture)) != snapshot.seen:
+            copy.retried = True
+            self._lose(copy, f"after {snapshot.elapsed} steps its picture is another: the program isn't exact")
+            return
+        copy.phase, copy.seed, copy.trail = Phase.READY, snapshot.seed, snapshot.trail
+        copy.restoring = copy.again = None
+        self._answer(copy, snapshot.result._replace(vision=result.vision, reward=0.0, episode_id=copy.episode_id))
+        self._log_begin(copy)
+
+    # ── episodes ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _begin(self, copy: _Copy, seed: int | None, *, join: bool) -> None:
+        # Of an episode that is joined the seed isn't known, which records need.
+        join = join and self._log is None
+        joins = join and copy.phase is Phase.ENDED and copy.remote_ended and copy.lane is not None
+        if not joins:
+            # Drawn here, so that it can be played again.
+            seed = secrets.randbits(DRAWN_SEED_BITS) if seed is None else seed
+            if not copy.slot:
+                self._env.reset_one(copy.remote, seed=seed)
+        # The remote has begun the next one already.
+        copy.granted = copy.episode_id + 1 if joins else None
+        copy.phase = Phase.RESETTING
+        copy.seed = None if joins else seed
+        copy.trail, copy.restoring, copy.again, copy.retried = None, None, None, False
+        if copy.slot and copy.lane is not None:
+            self._ask_slot(copy, copy.lane)
+
+    def _look_for_episode(self, copy: _Copy) -> None:
+        """See whether the remote has granted the episode that was asked for, and has a lane."""
+        if copy.slot:
+            self._look_for_slot(copy)
+            return
+        if copy.granted is None:
+            look = self._env.poll([copy.remote])[copy.remote]
+            if look.masked_observation or look.episode_id is None:
+                self._env.require_wellbehaved(copy.remote)
+                return
+            copy.granted = look.episode_id
+        if copy.lane is None and not self._open_lane(copy):
+            # The remote has just been lost, which the next look notices, or begins another episode.
+            copy.granted = None
+            return
+        self._take_arrived(copy)
+        if copy.lane is None:
+            copy.granted = None
+        elif copy.first is not None and (copy.first.episode_id or 0) >= copy.granted:
+            self._first(copy, copy.first)
+
+    def _look_for_slot(self, copy: _Copy) -> None:
+        """See whether a slot can be had, and has begun its episode."""
+        if copy.lane is None and not self._open_lane(copy):
+            # One that is lost is replaced as it is looked at.
+            self._env.poll([copy.remote])
+            self._env.require_wellbehaved(copy.remote)
+            return
+        if copy.lane is not None and copy.asked is None:
+            self._ask_slot(copy, copy.lane)
+        self._take_arrived(copy)
+
+    def _ask_slot(self, copy: _Copy, lane: LaneConnection) -> None:
+        copy.asked = lane.begin(copy.seed)
+        self._drop_broken(copy, lane)
+
+    def _open_lane(self, copy: _Copy) -> bool:
+        """Connect to where steps are taken; return False if the remote has none at the moment."""
+        try:
+            lane = self._env.open_lane(copy.remote, copy.slot, self._view)
+        except RemoteUnavailable:
+            return False
+        copy.lane = lane
+        self._poll.register(lane, select.POLLIN)
+        self._by_descriptor[lane.fileno()] = copy
+        return True
+
+    def _drop_broken(self, copy: _Copy, lane: LaneConnection) -> None:
+        if lane.error is not None and copy.lane is lane:
+            copy.fault = str(lane.error)
+            self._poll.unregister(lane)
+            del self._by_descriptor[lane.fileno()]
+            lane.close()
+            copy.lane = copy.first = copy.asked = None
+            if copy.phase is Phase.RESETTING and isinstance(lane.error, RemoteMisbehaved):
+                raise lane.error
+
+    # ── steps ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _step(self, copy: _Copy, n: int, events: Sequence[Event]) -> None:
+        copy.phase = Phase.STEPPING
+        copy.patience_until = time.monotonic() + self._patience_s
+        # A remote that was lost while the agent was thinking is noticed in a moment.
+        if copy.lane is not None:
+            copy.lane.step(n, events, self._frames, copy.episode_id)
+            self._drop_broken(copy, copy.lane)
+
+    def _check_stepping(self, copy: _Copy) -> None:
+        """Give a step up whose lane has broken, or that takes too long."""
+        if copy.lane is not None and time.monotonic() >= copy.patience_until:
+            copy.lane.fail(f"no answer to a step within {self._patience_s:g} s")
+            self._drop_broken(copy, copy.lane)
+        if copy.lane is None:
+            self._lose(copy, copy.fault)
+
+    def _take_arrived(self, copy: _Copy) -> None:
+        lane = copy.lane
+        if lane is None:
+            return
+        for message, result, parent in lane.take():
+            if result.vision is not None:
+                shape = result.vision.shape
+                if shape == self._whole and self._made_here is not None:
+                    result = result._replace(vision=self._made_here.make(result.vision))  # noqa: PLW2901
+                elif shape != self._shape:
+                    lane.fail(f"its picture is {shape}, expected {self._shape}", RemoteMisbehaved)
+                    break
+            # What is of an episode that was left is for nobody.
+            awaited = copy.phase is Phase.STEPPING and result.episode_id == copy.episode_id
+            begins = copy.phase is Phase.RESETTING and parent == copy.asked
+            match message:
+                case FirstFrame() if not copy.slot:
+                    copy.first = result
+                case FirstFrame() if begins:
+                    self._first(copy, result)
+                case ErrorReply(why) if begins:
+                    lane.fail(f"no episode begins: {why}")
+                case StepReply() if awaited:
+                    self._stepped(copy, result)
+                case RestoreReply() if awaited and copy.restoring is not None:
+                    self._arrive(copy, copy.restoring, result)
+                case ErrorReply(why) if awaited:
+                    self._lose(copy, f"the step was refused: {why}")
+                case SnapshotReply() | ErrorReply() if copy.phase is Phase.READY:
+                    copy.replies.append(message)
+                case _:
+                    pass
+        self._drop_broken(copy, lane)
+
+    def _first(self, copy: _Copy, first: Result) -> None:
+        assert first.episode_id is not None
+        copy.phase, copy.episode_id, copy.granted, copy.first = Phase.READY, first.episode_id, None, None
+        if copy.restoring is not None:
+            self._go_back(copy, copy.restoring, first)
+        else:
+            self._answer(copy, first)
+            self._log_begin(copy)
+
+    def _stepped(self, copy: _Copy, reply: Result) -> None:
+        if copy.restoring is not None:
+            self._play_on(copy, copy.restoring, reply)
+            return
+        result = copy.result.following().merged(reply)
+        stopped = not reply.done and result.elapsed == self._max_episode_steps
+        copy.phase = Phase.ENDED if reply.done or stopped else Phase.READY
+        copy.remote_ended = reply.done
+        self._answer(copy, result._replace(truncated=True) if stopped else result)
+        if self._log is not None:
+            self._log.step(copy.index, copy.events, self._shown(copy))
+
+    def _lose(self, copy: _Copy, why: str) -> None:
+        """Answer a step whose remote is lost: its episode is truncated. The next reset waits until it is back."""
+        if copy.restoring is not None and not copy.retried:
+            # Another remote can play it again; so can this one, if it keeps it no more.
+            self._begin_again(copy, copy.restoring, retried=True)
+            return
+        copy.restoring = copy.again = None
+        copy.phase, copy.remote_ended = Phase.ENDED, False
+        lost = {"done": True, "truncated": True, "error": why, "episode_id": copy.episode_id}
+        self._answer(copy, copy.result.following()._replace(**lost))
+
+    def _answer(self, copy: _Copy, result: Result) -> None:
+        copy.result = result
+        self._answers.came(copy.index)
+
+    def _log_begin(self, copy: _Copy) -> None:
+        if self._log is not None and copy.seed is not None:
+            self._log.begin(copy.index, copy.seed, reversed(steps_of(copy.trail)), self._shown(copy))
+
+    def _shown(self, copy: _Copy) -> Result:
+        """Return the last answer with the picture that was asked for, also where whole screens come."""
+        return copy.result._replace(vision=self.pictures.make(copy.result.picture))

@@ -1,43 +1,17 @@
-"""Makes the core of an interface: in real time or in lockstep, of as many environments and remotes as are asked for."""
+"""Makes the core of an interface, of as many environments on as many remotes as are asked for."""
 
 from __future__ import annotations
 
-import os
-from typing import Any, Literal
+from typing import Any
 
-from pluriverse_protocol.kinds import CLOCKS
 from pluriverse_protocol.limits import MAX_SLOTS
 
-from pluriverse import validation
 from pluriverse.errors import ConfigurationError
 from pluriverse.remotes import RemoteManager
 from pluriverse.runtimes import slots_of
 
 from .core import Core
 from .lockstep import TooFewSlots
-from .repeatable import RepeatableCore
-
-
-def make_core(
-    env_id: str | None,
-    remotes: int | str | RemoteManager = 1,
-    *,
-    clock: Literal["realtime", "lockstep"] = "realtime",
-    record: str | os.PathLike[str] | None = None,
-    **options: Any,
-) -> Core:
-    """Return a core whose environments keep going while the agent thinks, or in lockstep stand still.
-
-    ``options`` are those of ``Core``, and in lockstep ``slots``.
-    """
-    validation.choice("clock", clock, CLOCKS)
-    if clock == "lockstep":
-        return RepeatableCore(env_id, remotes, record=record, **options)
-    if record is not None:
-        raise ConfigurationError('record is of clock="lockstep"; in real time, pluriverse-server record keeps a screen')
-    if options.pop("slots", 1) != 1:
-        raise ConfigurationError("in real time a remote holds one environment; slots are for clock='lockstep'")
-    return Core(env_id, remotes, **options)
 
 
 def fit(n: int, remotes: RemoteManager, clock: str | None) -> bool:
@@ -48,25 +22,25 @@ def fit(n: int, remotes: RemoteManager, clock: str | None) -> bool:
 def make_copies(
     env_id: str | None, n: int, remotes: RemoteManager | None, *, slots: int | None = None, **options: Any
 ) -> Core:
-    """Return a core of ``n`` environments; ``options`` are those of ``make_core``.
+    """Return a core of ``n`` environments; ``options`` are those of ``Core``.
 
     They are on ``remotes``, or with None on as few as hold them, ``slots`` on each if that is given. In real time each
     is a remote of its own.
     """
     if options.get("clock") != "lockstep":
-        return make_core(env_id, n if remotes is None else remotes, slots=slots or 1, **options)
+        return Core(env_id, n if remotes is None else remotes, slots=slots or 1, **options)
     if remotes is None and slots is None:
         held = slots_of(env_id) if env_id is not None else None
         slots = _fitting(n, held or MAX_SLOTS)
         try:
-            return make_core(env_id, n // slots, slots=slots, **options)
+            return Core(env_id, n // slots, slots=slots, **options)
         except TooFewSlots as error:
             slots = _fitting(n, error.slots)
     count = n // (slots or 1) if remotes is None else remotes.n
     slots = slots or max(1, n // count)
     if count * slots != n:
         raise ConfigurationError(f"{n} environments are not {slots} on each of {count} remotes")
-    return make_core(env_id, count if remotes is None else remotes, slots=slots, **options)
+    return Core(env_id, count if remotes is None else remotes, slots=slots, **options)
 
 
 def _fitting(n: int, slots: int) -> int:

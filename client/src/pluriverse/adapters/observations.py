@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from pluriverse_protocol.env_spaces import Spaces
 
 from pluriverse.errors import RemoteFailed
+from pluriverse.rewarder.result import Result
 
 from .pictures import Pictures
-from .player import StepResult
 
 
 class Observations:
@@ -33,9 +33,9 @@ class Observations:
             names.append("observation")
         self.names: tuple[str, ...] = tuple(names)
 
-    def make(self, result: StepResult, *, copy: bool = False) -> Any:
+    def make(self, result: Result, *, copy: bool = False) -> Any:
         """Return the observation of a result. ``copy``: in arrays of its own, not views of the screen."""
-        vision = self.pictures.make(result.screen)
+        vision = self.pictures.make(result.picture)
         if copy:
             vision = np.array(vision)
         if len(self.names) == 1:
@@ -44,7 +44,7 @@ class Observations:
         if "text" in self.names:
             parts["text"] = result.text
         if self.state_shape is not None:
-            parts["observation"] = state_array(result.state, self.state_shape)
+            parts["observation"] = state_array(result.observation, self.state_shape)
         return parts
 
 

@@ -26,8 +26,8 @@ from pluriverse_protocol.strict_json import parse
 
 from pluriverse import forks
 from pluriverse.errors import ConfigurationError, printable
+from pluriverse.rewarder.result import Result
 
-from .player import StepResult
 from .snapshots import fingerprint
 
 VERSION: Final = 1
@@ -78,13 +78,12 @@ class RunEpisode:
     steps: list[tuple[tuple[Event, ...], Answer]] = field(default_factory=list[tuple[tuple[Event, ...], Answer]])
 
 
-def answer_of(result: StepResult) -> Answer:
-    said = json.dumps([result.text, result.state, result.reported_info], sort_keys=True).encode()
+def answer_of(result: Result) -> Answer:
+    said = json.dumps([result.text, result.observation, result.reported_info()], sort_keys=True).encode()
     # An end by the agent's own limit of steps is none of the environment's.
-    outcome = result.outcome
-    end = "terminated" if outcome.terminated else "truncated" if outcome.truncated else ""
+    end = "" if not result.done else "terminated" if result.terminated else "truncated"
     return Answer(
-        fingerprint(result.screen).hex(), hashlib.blake2b(said, digest_size=4).hexdigest(), result.reward, end
+        fingerprint(result.picture).hex(), hashlib.blake2b(said, digest_size=4).hexdigest(), result.reward, end
     )
 
 
@@ -98,7 +97,7 @@ class RunLog:
         self._steps = 0
         self._write(asdict(header))
 
-    def begin(self, index: int, seed: int, again: Iterable[Sequence[Event]], result: StepResult) -> None:
+    def begin(self, index: int, seed: int, again: Iterable[Sequence[Event]], result: Result) -> None:
         """Note an episode's first frame, or that of a snapshot after the steps ``again``."""
         answer = answer_of(result)
         self._said[index] = answer.said
@@ -107,7 +106,7 @@ class RunLog:
         self._write(line | {"again": before} if before else line)
         self._file.flush()
 
-    def step(self, index: int, events: Sequence[Event], result: StepResult) -> None:
+    def step(self, index: int, events: Sequence[Event], result: Result) -> None:
         answer = answer_of(result)
         reward = int(answer.reward) if answer.reward.is_integer() else answer.reward
         line: list[Any] = [index, _wire(events), reward, answer.frame]

@@ -11,11 +11,11 @@ import numpy as np
 from pluriverse_protocol.events import Event
 
 from pluriverse.rewarder.lane import LaneConnection
+from pluriverse.rewarder.result import Result
 from pluriverse.rfb.picture import Pixels
 
 from .actions import ActionEncoder
 from .pictures import PictureOptions
-from .player import StepResult
 
 Trail: TypeAlias = "tuple[Trail, Sequence[Event]] | None"
 """The events of an episode's steps, the last one outside, so that snapshots share what they have in common."""
@@ -43,7 +43,7 @@ class Snapshot:
     seed: int | None
     """None: the episode was joined, or became too long, so that it can't be played again."""
     trail: Trail
-    result: StepResult
+    result: Result
     """The answer of then, without its picture."""
     seen: bytes
     """The fingerprint of the picture."""

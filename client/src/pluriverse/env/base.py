@@ -84,7 +84,7 @@ class Env(ABC):
         """
 
     @abstractmethod
-    def truncate(self, index: int) -> None:
+    def reset_one(self, index: int) -> None:
         """Give up the episode of one environment, and begin its next; what it had earned is dropped."""
 
     @abstractmethod
@@ -149,8 +149,8 @@ class Wrapper(Env):
     def step(self, action_n: Any) -> Step:
         return self.env.step(action_n)
 
-    def truncate(self, index: int) -> None:
-        self.env.truncate(index)
+    def reset_one(self, index: int) -> None:
+        self.env.reset_one(index)
 
     def wait(self, timeout_s: float) -> bool:
         return self.env.wait(timeout_s)

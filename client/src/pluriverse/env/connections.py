@@ -20,7 +20,7 @@ from pluriverse_protocol.env_options import Value
 from pluriverse_protocol.limits import SEAT_KEPT_S
 from pluriverse_protocol.messages import Describe, Reset
 
-from pluriverse.bell import Signal
+from pluriverse.bell import BELL
 from pluriverse.diagnostics import place_of
 from pluriverse.errors import RemoteError, RemoteFailed, RemoteMisbehaved, RemoteUnavailable, printable
 from pluriverse.remotes import Address, Attached, RemoteManager
@@ -161,7 +161,8 @@ class RemoteConnections:
 
         ``mend``: mend lines that break; otherwise that is an error at once.
         """
-        self.signal: Signal = Signal()
+        self.news: list[int] = [0] * manager.n
+        """How often something has happened to each so far."""
         self.by_index: list[RemoteConnection | None] = [None] * manager.n
         self._manager = manager
         self._open_screen = open_screen
@@ -231,13 +232,12 @@ class RemoteConnections:
                         group.create_task(open_one(connection))
         except ExceptionGroup as errors:
             raise errors.exceptions[0] from None
-        self.signal.notify()
 
     async def _connect(self, index: int, address: Address) -> None:
         credentials = Credentials(address.endpoint, self._observer, self._tokens[index] if self._mends else None)
 
         def changed() -> None:
-            self.signal.notify()
+            self._notify(index)
             self._start_mending(index)
 
         rewarder = await RewarderConnection.open(credentials, on_change=changed, timeout_s=CONNECT_S)
@@ -256,7 +256,12 @@ class RemoteConnections:
             self._resets.send(index, rewarder)
         self.by_index[index] = connection
         self._backoffs[index].whole(time.monotonic())
-        self.signal.notify()
+        self._notify(index)
+
+    def _notify(self, index: int) -> None:
+        """Wake whoever waits for something new."""
+        self.news[index] += 1
+        BELL.ring()
 
     async def _see_to(self, index: int) -> None:
         self._start_mending(index)
@@ -293,7 +298,7 @@ class RemoteConnections:
                     break
         backoff.whole(time.monotonic())
         connection.mending = None
-        self.signal.notify()
+        self._notify(index)
 
     def _patience_s(self, connection: RemoteConnection) -> float:
         """Return for how long a broken line is mended."""
@@ -351,7 +356,7 @@ class RemoteConnections:
             except Exception as error:
                 log.exception("remote %d can't be had again", index)
                 self.failed = error
-                self.signal.notify()
+                self._notify(index)
                 return
             else:
                 log.info("remote %d is back at %s", index, address)

@@ -1,27 +1,24 @@
-"""One index of the vector: applies a step to its remote, and collects the outcome."""
+"""One index of the vector: sends its remote what the agent does, and looks at what has come."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Final
+from collections.abc import Sequence
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
-from pluriverse_protocol.events import JoystickEvent, KeyEvent
+from pluriverse_protocol.events import Event, JoystickEvent, KeyEvent
 from pluriverse_protocol.messages import Describe
 from pluriverse_protocol.metadata import Metadata
 
 from pluriverse import steady
 from pluriverse.diagnostics import Diagnostics, reward_lags
 from pluriverse.rewarder.clock import Skew
-from pluriverse.rewarder.reward_buffer import Popped
-from pluriverse.spaces import Observation, ScreenObservation
+from pluriverse.rewarder.result import Lags, Result
 from pluriverse.vnc import Frame, VncConnection
 from pluriverse.vnc.input_state import InputEvent, InputState
 
-from .actions import Action
 from .connections import RemoteConnection
-from .outcome import Outcome
 
 # A remote says that an episode runs once its first frame is on the screen, which is then still on its way to us. Where
 # the picture has no painted clock, this is how long it is taken to need: several frames of any VNC server.
@@ -30,6 +27,8 @@ SETTLE_S: Final = 0.1
 # An environment that describes a space of structured observations sends the first right after it says that the episode
 # runs; one that sends none for so long is taken to have none yet.
 FIRST_OBSERVATION_S: Final = 1.0
+
+_AWAY: Final = Result(disconnected=True, masked_action=True, masked_observation=True)
 
 
 class Slot:
@@ -42,61 +41,63 @@ class Slot:
         self._connection: RemoteConnection | None = None
         self._begin()
 
-    def step(self, connection: RemoteConnection | None, action: Action, now: float) -> Outcome:
-        """Send an action, and take what has come. ``now`` is UNIX seconds; the caller checks ``connection.error``."""
-        if connection is not self._connection:
-            self._connection = connection
-            self._begin()
+    def act(
+        self, connection: RemoteConnection | None, events: Sequence[Event], now: float, *, peek: bool = False
+    ) -> None:
+        """Send events, or drop them while no episode runs; the next look says which. ``now`` is UNIX seconds."""
+        self._follow(connection)
+        self._masked_action = connection is None or not connection.rewarder.runs(peek=peek)
+        if connection is None or self._masked_action:
+            return
+        inputs: list[InputEvent] = [event for event in events if not isinstance(event, JoystickEvent)]
+        screen = self._screen
+        others = events if screen is None else [event for event in events if isinstance(event, JoystickEvent)]
+        if others:
+            connection.rewarder.act(others)
+        if screen is None:
+            self._held.note(inputs)
+            return
+        if self._diagnostics.probe_due(now):
+            inputs += self._probe
+        if inputs:
+            screen.send_events(inputs)
+
+    def poll(self, connection: RemoteConnection | None, now: float, *, peek: bool = False) -> Result:
+        """Take what has come, or only ``peek`` at it; the caller checks ``connection.error``."""
+        self._follow(connection)
         if connection is None:
-            return Outcome(disconnected=True, masked_action=True, masked_observation=True)
-        if connection.mended != self._mended:
-            self._go_on(connection)
-        if action.peek:
-            popped, there = connection.rewarder.peek()
-            outcome = Outcome(episode_id=popped.episode_id, state=popped.state, peek=(there.episode_id, there.state))
-            popped = there
-        else:
-            popped = connection.rewarder.pop()
-            outcome = Outcome(
-                reward=popped.reward,
-                done=popped.done,
-                terminated=popped.terminated,
-                truncated=popped.truncated,
-                program_info=popped.info,
-                reward_count=popped.count,
-                episode_id=popped.episode_id,
-                state=popped.state,
-            )
-            self._note_episode(popped, outcome)
-        outcome.reconnecting = connection.broken is not None
-        if popped.current:
-            self._act(connection, action, now)
-        else:
-            outcome.masked_action = True
+            return _AWAY
+        popped = connection.rewarder.peek() if peek else connection.rewarder.pop()
+        masked_action, self._masked_action = self._masked_action, None
+        if not peek:
+            self._note_episode(popped)
         skew = connection.rewarder.skew(now)
-        outcome.message_sent_at = popped.remote_time
-        if popped.local_time is not None:
-            outcome.message_received_at = steady.to_wall(popped.local_time)
-        if skew is not None:
-            earned = popped.reward != 0 or popped.done
-            outcome.reward_lag, outcome.message_lag = reward_lags(
-                popped.info, popped.remote_time, skew, now, earned=earned, received_at=popped.local_time
-            )
-        frame = self._look(connection, outcome, skew, now)
-        outcome.observation = self._observe(connection, popped, frame, now)
-        outcome.masked_observation = outcome.observation is None
-        return outcome
+        changes = self._look(connection, popped, skew, now)
+        arrived = not popped.masked_action and self._arrived(connection, popped, now)
+        texts, self._texts = (self._texts, ()) if arrived else ((), self._texts)
+        return popped._replace(
+            vision=self.vision,
+            texts=texts,
+            observation=popped.observation if arrived else None,
+            masked_observation=not arrived,
+            masked_action=popped.masked_action if masked_action is None else masked_action,
+            reconnecting=connection.broken is not None,
+            local_time=None if popped.local_time is None else steady.to_wall(popped.local_time),
+            **changes,
+        )
 
-    def note_held(self, events: Iterable[InputEvent]) -> None:
-        """Note what events that are sent to the screen press and release."""
-        self._held.note(events)
+    def release(self, connection: RemoteConnection | None) -> None:
+        """Let go of all keys and buttons, also while no episode runs."""
+        self._follow(connection)
+        if self._screen is not None and (held := self._screen.held.releases()):
+            self._screen.send_events(held)
 
-    def failed(self, connection: RemoteConnection, error: Exception) -> Outcome:
-        """Return the last outcome of a broken connection: what was earned, and a truncated end."""
+    def failed(self, connection: RemoteConnection, error: Exception) -> Result:
+        """Return the last result of a broken connection: what was earned, and a truncated end."""
         popped = connection.rewarder.pop()
         self._connection = None
         self._begin()
-        return Outcome(
+        return Result(
             reward=popped.reward,
             done=True,
             terminated=popped.terminated,
@@ -104,8 +105,8 @@ class Slot:
             error=str(error),
             masked_action=True,
             masked_observation=True,
-            program_info=popped.info,
-            reward_count=popped.count,
+            info=popped.info,
+            reward_count=popped.reward_count,
             completed_id=popped.completed_id if popped.done else popped.episode_id,
         )
 
@@ -118,82 +119,72 @@ class Slot:
         self._updates = self._pixels = 0
         self._block: Metadata | None = None
         self._seen_episode: int | None = None
-        self._texts: list[str] = []
+        self._texts: tuple[str, ...] = ()
         self._frame: Frame | None = None
+        # Without a screen: what was sent to the rewarder. A screen knows itself what was sent to it.
         self._held = InputState()
         self._mended = 0
+        # Whether the last action was dropped; None: there was none since the last look.
+        self._masked_action: bool | None = None
 
-    def _go_on(self, connection: RemoteConnection) -> None:
-        """Go on over a line that was mended, over which what the agent holds has to be pressed again."""
-        self._mended = connection.mended
-        self._diagnostics.forget_probe()
-        if held := self._held.presses():
-            if connection.screen is not None:
-                connection.screen.send_events(held)
-            else:
+    def _follow(self, connection: RemoteConnection | None) -> None:
+        if connection is not self._connection:
+            self._connection = connection
+            self._begin()
+        if connection is None:
+            return
+        # Over a line that was mended, what the agent holds has to be pressed again.
+        screen, before = connection.screen, self._screen
+        if screen is not before:
+            self._screen, self._updates, self._pixels = screen, 0, 0
+            if screen is not None and before is not None and (held := before.held.presses()):
+                screen.send_events(held)
+        if connection.mended != self._mended:
+            self._mended = connection.mended
+            self._diagnostics.forget_probe()
+            if screen is None and (held := self._held.presses()):
                 connection.rewarder.act(held)
 
-    def _note_episode(self, popped: Popped, outcome: Outcome) -> None:
-        if not popped.done:
+    def _note_episode(self, popped: Result) -> None:
+        if popped.done:
+            self._diagnostics.forget_probe()
+            self._texts = popped.texts
+        else:
             self._texts += popped.texts
-            return
-        self._texts = list(popped.texts)
-        self._diagnostics.forget_probe()
-        outcome.completed_id, outcome.completed_state = popped.completed_id, popped.completed_state
-        outcome.completed_texts = popped.completed_texts
-        outcome.completed_observation = popped.completed_observation
 
-    def _act(self, connection: RemoteConnection, action: Action, now: float) -> None:
-        self._held.note(event for event in action.events if not isinstance(event, JoystickEvent))
-        if connection.screen is None:
-            if action.events:
-                connection.rewarder.act(action.events)
-            return
-        joystick = [event for event in action.events if isinstance(event, JoystickEvent)]
-        if joystick:
-            connection.rewarder.act(joystick)
-        events = [event for event in action.events if not isinstance(event, JoystickEvent)]
-        if self._diagnostics.probe_due(now):
-            events += self._probe
-        if events:
-            connection.screen.send_events(events)
+    def _look(self, connection: RemoteConnection, popped: Result, skew: Skew | None, now: float) -> dict[str, Any]:
+        """Look at the screen; return what is known of it, and how late it and the rewards are."""
+        changes: dict[str, Any] = {}
+        clock_skew = observation_lag = action_lag = reward_lag = message_lag = None
+        if skew is not None:
+            earned = popped.reward != 0 or popped.done
+            reward_lag, message_lag = reward_lags(
+                popped.info, popped.remote_time, skew, now, earned=earned, received_at=popped.local_time
+            )
+        frame = self._screen.frame() if self._screen is not None else None
+        # Until a mended line brings a picture, the last one of the line before is the newest there is.
+        if frame is not None:
+            updates, pixels = frame.updates - self._updates, frame.pixels - self._pixels
+            changes.update(updates=updates, pixels=pixels, image_local_time=frame.at)
+            self._frame, self.vision = frame, frame.array
+            self._updates, self._pixels = frame.updates, frame.pixels
+            described = connection.rewarder.described
+            if described is not self._described:
+                self._described = described
+                self._diagnostics.described(described.metadata_encoding if described is not None else None)
+            if updates or self._block is None:
+                self._block = self._diagnostics.read(frame.array, skew, now, frame.block)
+            if self._block is not None and skew is not None:
+                changes["image_remote_time"] = self._block.clock / 1000
+                clock_skew = steady.to_wall(skew.low), steady.to_wall(skew.high)
+                observation_lag, action_lag = self._diagnostics.lags(self._block, skew, now)
+        changes["lags"] = Lags(clock_skew, observation_lag, action_lag, reward_lag, message_lag)
+        return changes
 
-    def _look(self, connection: RemoteConnection, outcome: Outcome, skew: Skew | None, now: float) -> Frame | None:
-        screen = connection.screen
-        if screen is not self._screen:
-            self._screen, self._updates, self._pixels = screen, 0, 0
-        frame = screen.frame() if screen is not None else None
-        if frame is None:
-            # Until a mended line brings a picture, the last one of the line before is the newest there is.
-            return self._frame
-        self._frame = frame
-        outcome.updates, outcome.pixels = frame.updates - self._updates, frame.pixels - self._pixels
-        outcome.picture_at = frame.at
-        self._updates, self._pixels, self.vision = frame.updates, frame.pixels, frame.array
-        described = connection.rewarder.described
-        if described is not self._described:
-            self._described = described
-            self._diagnostics.described(described.metadata_encoding if described is not None else None)
-        if outcome.updates or self._block is None:
-            self._block = self._diagnostics.read(frame.array, skew, now, frame.block)
-        if self._block is not None and skew is not None:
-            outcome.painted_at = self._block.clock / 1000
-            outcome.skew = steady.to_wall(skew.low), steady.to_wall(skew.high)
-            outcome.observation_lag, outcome.action_lag = self._diagnostics.lags(self._block, skew, now)
-        return frame
-
-    def _observe(self, connection: RemoteConnection, popped: Popped, frame: Frame | None, now: float) -> Observation:
-        if not popped.current or not self._arrived(connection, popped, frame, now):
-            return None
-        observation: ScreenObservation = {"vision": frame.array if frame is not None else None, "text": self._texts}
-        if popped.observation is not None:
-            observation["observation"] = popped.observation.observation
-        self._texts = []
-        return observation
-
-    def _arrived(self, connection: RemoteConnection, popped: Popped, frame: Frame | None, now: float) -> bool:
+    def _arrived(self, connection: RemoteConnection, popped: Result, now: float) -> bool:
         """Return whether what is to be seen belongs to this episode, and not still to the one before."""
-        if self._seen_episode == popped.episode_id:
+        episode_id = popped.episode_id if popped.peek is None else popped.peek[0]
+        if self._seen_episode == episode_id:
             return True
         if popped.running_since is None:
             return False
@@ -203,12 +194,12 @@ class Slot:
         owed = spaces is not None and spaces.observation is not None and popped.observation is None
         if owed and now - received_at < FIRST_OBSERVATION_S:
             return False
-        if connection.screen is not None:
-            if frame is None:
+        if self._screen is not None:
+            if self._frame is None:
                 return False
             # The painted clock is cut to whole milliseconds.
             painted_later = self._block is not None and self._block.clock + 1 > sent_at * 1000
             if not painted_later and now - received_at < SETTLE_S:
                 return False
-        self._seen_episode = popped.episode_id
+        self._seen_episode = episode_id
         return True

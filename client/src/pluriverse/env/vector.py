@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, TypedDict, cast
 
 import numpy as np
-from numpy.typing import NDArray
 from pluriverse_protocol import lane
 from pluriverse_protocol.env_options import Value, parse_values
+from pluriverse_protocol.events import Event
 from pluriverse_protocol.limits import MAX_FPS, MAX_KEYSYM, MIN_FPS
 from pluriverse_protocol.messages import Describe, TreeReply
 
@@ -30,14 +30,13 @@ from pluriverse.forks import Owner
 from pluriverse.remotes import RemoteManager
 from pluriverse.remotes.address import Address
 from pluriverse.rewarder.lane import LaneConnection
+from pluriverse.rewarder.result import Result
 from pluriverse.spaces import EventSpace, Observation, ObservationSpace
 from pluriverse.vnc import VncConnection, VncOptions
-from pluriverse.vnc.input_state import InputEvent
 
-from .actions import Action, parse_actions
+from .actions import parse_actions
 from .base import Env, EnvSpec, seed_each
 from .connections import RemoteConnection, RemoteConnections, ResetRequests, open_screen
-from .outcome import Outcome
 from .slot import Slot
 from .views import View, make_view
 
@@ -97,15 +96,16 @@ class VectorEnv(Env):
         }
         self.observation_space: ObservationSpace = ObservationSpace()
         self.action_space: EventSpace = EventSpace()
-        self.watchers: list[Callable[[int, Outcome], None]] = []
-        """Called by ``step`` with each index and its outcome; for wrappers that need more than ``info``."""
+        self.watchers: list[Callable[[int, Result], None]] = []
+        """Called by ``step`` with each index and its result; for wrappers that need more than ``info``."""
         self._fps = fps
         self._connections: RemoteConnections | None = None
         self._slots: list[Slot] = []
         self._resets = ResetRequests(env_id, fps)
         self._closed = False
         self._replace_on_crash = True
-        self._seen_signals = 0
+        # What of ``RemoteConnections.news`` was looked at.
+        self._seen: list[int] = []
         self._view: View | None = None
         self._finalizer: weakref.finalize[..., Any] | None = None
         self._owner = Owner("this environment")
@@ -180,6 +180,7 @@ class VectorEnv(Env):
             self._finalizer()
             raise
         self._connections = connections
+        self._seen = [0] * manager.n
         self._slots = [Slot(probe_keysym=probe_keysym if probes else None) for _ in range(manager.n)]
         self._note_described()
 
@@ -269,7 +270,7 @@ class VectorEnv(Env):
             raise Misuse(f"{described.env_id} at {connection.address} tells no tree: it hasn't the capability {TREE!r}")
         return connection.rewarder.tree()
 
-    def truncate(self, index: int, *, seed: int | None = None) -> None:
+    def reset_one(self, index: int, *, seed: int | None = None) -> None:
         """Give up the episode of one index and ask for the next, with ``seed``; what it had earned is dropped.
 
         A remote that is away begins the episode when it is back.
@@ -292,16 +293,32 @@ class VectorEnv(Env):
             ConfigurationError: a remote refused the reset, for its environment, rate or options.
         """
         self._require_begun()
-        outcomes = self.step_some(dict(enumerate(parse_actions(action_n, self.n)))).values()
+        actions = parse_actions(action_n, self.n)
+        for index, action in enumerate(actions):
+            self.act(index, action.events, peek=action.peek)
+        peeks = {index for index, action in enumerate(actions) if action.peek}
+        results = self.poll(range(self.n), peeks).values()
         return (
-            [outcome.observation for outcome in outcomes],
-            [outcome.reward for outcome in outcomes],
-            [outcome.done for outcome in outcomes],
-            {"n": [outcome.info() for outcome in outcomes]},
+            [result.screen_observation() for result in results],
+            [result.reward for result in results],
+            [result.done for result in results],
+            {"n": [result.full_info() for result in results]},
         )
 
-    def step_some(self, actions: Mapping[int, Action]) -> dict[int, Outcome]:
-        """Step some of the remotes, by index; return their outcomes. What the others sent is kept for later.
+    def act(self, index: int, events: Sequence[Event], *, peek: bool = False) -> None:
+        """Send events to a remote; they are dropped unless its episode runs, which the next ``poll`` says.
+
+        ``peek``: unless the remote's latest one runs, be there an end that wasn't taken yet.
+
+        Raises:
+            ResetNeeded: before the first ``reset``.
+        """
+        connection = self._require_begun().by_index[index]
+        usable = connection if connection is not None and connection.error is None else None
+        self._slots[index].act(usable, events, steady.now(), peek=peek)
+
+    def poll(self, indices: Iterable[int], peeks: Container[int] = ()) -> dict[int, Result]:
+        """Take what has come from some of the remotes, or of ``peeks`` only peek at it; keep what the others sent.
 
         Raises:
             ResetNeeded: before the first ``reset``.
@@ -309,39 +326,29 @@ class VectorEnv(Env):
             ConfigurationError: a remote refused the reset.
         """
         connections = self._require_begun()
-        if len(actions) == self.n:
-            self._seen_signals = connections.signal.count
         now = steady.now()
-        outcomes = {index: self._step_one(connections, index, action, now) for index, action in actions.items()}
+        results = {index: self._poll(connections, index, now, peek=index in peeks) for index in indices}
         for watcher in self.watchers:
-            for index, outcome in outcomes.items():
-                watcher(index, outcome)
-        return outcomes
+            for index, result in results.items():
+                watcher(index, result)
+        return results
 
-    def vision(self, index: int) -> NDArray[np.uint8] | None:
-        """Return the last screen, (height, width, 3), RGB, of whichever episode; None while the remote is away."""
-        return self._slots[index].vision
-
-    def send_events(self, index: int, events: Sequence[InputEvent]) -> None:
-        """Send keys and pointer to a screen, also while its environment resets; dropped while it is away."""
-        connection = self._require().by_index[index]
-        if events and connection is not None and connection.screen is not None:
-            self._slots[index].note_held(events)
-            connection.screen.send_events(events)
+    def release(self, index: int) -> None:
+        """Let go of all keys and buttons on a screen, also while its environment resets."""
+        self._slots[index].release(self._require().by_index[index])
 
     def changed(self, indices: Sequence[int], timeout_s: float = 0.0) -> Sequence[int]:
-        """Return those of ``indices`` that may have something new for ``step_some`` since the last call.
+        """Return those of ``indices`` that may have something new since the last ``poll``.
 
         Waits for the first for ``timeout_s`` seconds.
         """
         connections = self._require()
+        seen, news = self._seen, connections.news
 
         def changed() -> Sequence[int]:
-            count = connections.signal.count
-            if count != self._seen_signals:
-                self._seen_signals = count
-                return indices
-            return [index for index in indices if _has_changed(connections.by_index[index])]
+            return [
+                index for index in indices if news[index] != seen[index] or _has_changed(connections.by_index[index])
+            ]
 
         return BELL.wait_for(changed, timeout_s)
 
@@ -366,9 +373,7 @@ class VectorEnv(Env):
         chosen = range(self.n) if indices is None else validation.indices("indices", indices, self.n)
 
         def something_new() -> bool:
-            if connections.signal.count != self._seen_signals:
-                return True
-            return any(_has_changed(connections.by_index[index]) for index in chosen)
+            return connections.news != self._seen or any(_has_changed(connections.by_index[index]) for index in chosen)
 
         return BELL.wait_for(something_new, timeout_s)
 
@@ -425,18 +430,19 @@ class VectorEnv(Env):
             raise ResetNeeded("call reset() before the first step()")
         return connections
 
-    def _step_one(self, connections: RemoteConnections, index: int, action: Action, now: float) -> Outcome:
+    def _poll(self, connections: RemoteConnections, index: int, now: float, *, peek: bool) -> Result:
+        self._seen[index] = connections.news[index]
         connection, slot = connections.by_index[index], self._slots[index]
         error = connection.error if connection is not None else None
         if connection is None or error is None:
             if connection is not None and connection.mending is None and connection.broken is not None:
                 connections.mend(index)
-            return slot.step(connection, action, now)
+            return slot.poll(connection, now, peek=peek)
         if connection.rewarder.refused:
             raise ConfigurationError(str(error)) from error
-        if action.peek:
-            # A peek never returns the end of an episode; the next step does.
-            return slot.step(None, action, now)
+        if peek:
+            # A peek never returns the end of an episode; the next look does.
+            return slot.poll(None, now)
         if isinstance(error, RemoteMisbehaved):
             connections.misbehaved[index] = error
         connections.drop(index, recover=self._replace_on_crash)

@@ -9,12 +9,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from pluriverse.adapters.computer import Computer, Status, Tree
+from pluriverse.adapters.computer import Computer, Tree
 from pluriverse.adapters.computer.answer import Image
 from pluriverse.adapters.info import Ended, ended
 from pluriverse.adapters.pictures import Pixels
 from pluriverse.errors import PluriverseError, ResetNeeded
 from pluriverse.recording.recorder import Recorder
+from pluriverse.rewarder.result import Result
 from pluriverse.vnc.input_state import InputEvent
 
 from .modes import Mode
@@ -118,7 +119,7 @@ class Play(Computer):
         finally:
             super().close()
 
-    def standing(self) -> Status:
+    def standing(self) -> Result:
         """Return how the episode stood at the last frame that was waited for."""
         with self._lock:
             return super().standing()

@@ -166,7 +166,7 @@ class Runner:
             wall_s=round(wall_s, 3),
             acts=len(reactions),
             reaction_ms=(_percentile(reactions, 50), _percentile(reactions, 95)) if reactions else None,
-            lags_ms=status.lags_ms,
+            lags_ms=status.lags.ms,
             runtime=f"{described.runtime} {described.runtime_version}",
         )
 

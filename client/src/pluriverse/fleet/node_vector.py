@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from pluriverse.adapters.backend import Phase
 from pluriverse.adapters.core import RECEIVE_S, Core
-from pluriverse.adapters.making import make_core
-from pluriverse.adapters.player import Phase
 from pluriverse.errors import Misuse, RemoteFailed
 
 from .batch import Batch, VectorSpec
@@ -20,7 +19,7 @@ class NodeVector:
     """Calls come one after the other; the rows of its batches are numbered from 0."""
 
     def __init__(self, env_id: str | None, remotes: int | str, options: dict[str, Any]) -> None:
-        """Start nothing yet. The arguments are those of ``make_core``."""
+        """Start nothing yet. The arguments are those of ``Core``."""
         self._make = (env_id, remotes, options)
         self._core: Core | None = None
         # In lockstep everyone is waited for. In real time whoever hasn't answered a frame after it should comes later.
@@ -35,7 +34,7 @@ class NodeVector:
         time.sleep(delay_s)
         self.close()
         env_id, remotes, options = self._make
-        self._core = core = make_core(env_id, remotes, **options)
+        self._core = core = Core(env_id, remotes, **options)
         try:
             if not self._lockstep:
                 self._patience_s = (options.get("frame_skip", 1) + 1) / core.fps

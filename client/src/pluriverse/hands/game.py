@@ -16,12 +16,11 @@ from pluriverse_protocol.messages import Describe
 import pluriverse
 from pluriverse import remotes as remotes_module
 from pluriverse import validation
-from pluriverse.adapters.making import make_core
-from pluriverse.adapters.player import Phase
-from pluriverse.env.actions import Action
-from pluriverse.env.outcome import Outcome
+from pluriverse.adapters.backend import Phase
+from pluriverse.adapters.core import Core
 from pluriverse.errors import ConfigurationError, RemoteFailed
 from pluriverse.remotes import RemoteManager
+from pluriverse.rewarder.result import Result
 from pluriverse.vnc import VncOptions
 from pluriverse.vnc.input_state import InputEvent
 
@@ -53,7 +52,7 @@ class Moment:
     """When the rest came."""
     screen: NDArray[np.uint8] | None
     """The whole screen, (height, width, 3) RGB; None: no new one."""
-    outcome: Outcome
+    result: Result
     """The lags, and what the connection is like."""
     acted: bool
     """Whether the events reached the episode, which they don't while none runs."""
@@ -132,18 +131,19 @@ class RealTimeGame:
 
     def step(self, events: Sequence[InputEvent]) -> Moment:
         acted_at = time.time() - self.began
-        outcome = self._env.step_some({0: Action(tuple(events))})[0]
-        if not outcome.updates and not outcome.done:
+        self._env.act(0, events)
+        result = self._env.poll([0])[0]
+        if not result.updates and not result.done:
             self._env.wait(LOOK_S)
-        if self._first is None and outcome.observation is not None:
-            self._first = outcome.episode_id
-        screen = self._env.vision(0) if outcome.updates else None
+        if self._first is None and not result.masked_observation:
+            self._first = result.episode_id
+        screen = result.vision if result.updates else None
         # Later episodes begin by themselves, and the remote draws their seeds.
-        seed = self._seed if outcome.episode_id == self._first else None
-        runs = outcome.episode_id if outcome.observation is not None else None
-        ended = _end(outcome, terminated=outcome.terminated) if outcome.done else None
-        at, acted = time.time() - self.began, not outcome.masked_action
-        return Moment(acted_at, at, screen, outcome, acted, runs, seed, outcome.reward, ended)
+        seed = self._seed if result.episode_id == self._first else None
+        runs = None if result.masked_observation else result.episode_id
+        ended = _end(result) if result.done else None
+        at, acted = time.time() - self.began, not result.masked_action
+        return Moment(acted_at, at, screen, result, acted, runs, seed, result.reward, ended)
 
     def close(self) -> None:
         self._env.close()
@@ -152,9 +152,9 @@ class RealTimeGame:
         deadline = time.monotonic() + BEGIN_S
         while time.monotonic() < deadline:
             # A peek leaves for the first step what there is; a reset that is refused is told by it.
-            seen = self._env.step_some({0: Action(peek=True)})[0].observation
+            seen = self._env.poll([0], peeks={0})[0]
             described = self._env.described(0)
-            if seen is not None and described is not None:
+            if not seen.masked_observation and described is not None:
                 return described
             self._env.wait(LOOK_S)
         raise RemoteFailed(f"no episode of {self._env} began within {BEGIN_S:g} s")
@@ -167,7 +167,7 @@ class LockstepGame:
         self, env_id: str | None, remotes: RemoteManager, *, fps: float | None, seed: int | None, exact: bool
     ) -> None:
         del exact  # all pictures are
-        self._core = make_core(env_id, remotes, clock="lockstep", actions="events", whole_screens=True, fps=fps)
+        self._core = Core(env_id, remotes, clock="lockstep", actions="events", whole_screens=True, fps=fps)
         self._seed = seed
         self._frames = 0
         self.began: float = time.time()
@@ -211,11 +211,10 @@ class LockstepGame:
         at = (self._frames - early) * self._frame_s
         acted_at = (self._frames - 1 + early) * self._frame_s
         over = self._core.phase(0) is Phase.ENDED
-        ended = _end(result.outcome, terminated=result.terminated) if over else None
-        episode_id = result.outcome.episode_id
+        ended = _end(result) if over else None
         screen, reward = self._core.screen(0), result.reward
-        return Moment(acted_at, at, screen, result.outcome, acted, episode_id, self._seed, reward, ended)
+        return Moment(acted_at, at, screen, result, acted, result.episode_id, self._seed, reward, ended)
 
 
-def _end(outcome: Outcome, *, terminated: bool) -> End:
-    return End(terminated, outcome.error or str(outcome.program_info.get("reason", "")))
+def _end(result: Result) -> End:
+    return End(result.terminated, result.error or str(result.info.get("reason", "")))

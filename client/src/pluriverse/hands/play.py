@@ -9,9 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from pluriverse.env.outcome import Outcome
 from pluriverse.recording.recorder import Recorder
 from pluriverse.remotes import RemoteManager
+from pluriverse.rewarder.result import Result
 from pluriverse.vnc.input_state import InputEvent
 
 from .game import Clock, Game, Moment, open_game
@@ -170,7 +170,7 @@ class _Score:
             if recorder is not None:
                 recorder.begin(moment.at, moment.runs, moment.seed)
         self._frames += moment.screen is not None
-        self._note_lags(moment.outcome)
+        self._note_lags(moment.result)
 
     def line(self, *, plays: bool) -> str:
         """Return what the window says below the picture."""
@@ -198,9 +198,9 @@ class _Score:
     def summary(self) -> str:
         return f"{self._env_id}: {self._ended} episodes ended, reward {self._total:+g}"
 
-    def _note_lags(self, outcome: Outcome) -> None:
-        if outcome.observation_lag is not None:
-            self._seen_late = sum(outcome.observation_lag) / 2
-        if outcome.action_lag is not None:
-            self._acted_late = sum(outcome.action_lag) / 2
-        self._trouble = outcome.error or ("the line is being mended" if outcome.reconnecting else "")
+    def _note_lags(self, result: Result) -> None:
+        if result.lags.observation is not None:
+            self._seen_late = sum(result.lags.observation) / 2
+        if result.lags.action is not None:
+            self._acted_late = sum(result.lags.action) / 2
+        self._trouble = result.error or ("the line is being mended" if result.reconnecting else "")

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, cast
 
+from pluriverse.adapters.core import Core
 from pluriverse.adapters.pictures import PictureOptions
-from pluriverse.adapters.repeatable import RepeatableCore
 from pluriverse.adapters.run_log import Answer, RunEpisode, answer_of, read_run
 from pluriverse.errors import printable
 from pluriverse.remotes import RemoteManager
@@ -39,9 +39,10 @@ def verify(path: Path, remotes: int | str | RemoteManager, report: Callable[[str
     total = sum(len(episode.steps) for episode in episodes)
     # JSON has lists for tuples.
     pictures = PictureOptions(cast("Any", header.crop), cast("Any", header.size), header.grey)
-    with RepeatableCore(
+    with Core(
         header.env_id,
         remotes,
+        clock="lockstep",
         actions="events",
         pictures=pictures,
         frame_skip=header.frame_skip,
@@ -68,7 +69,7 @@ def verify(path: Path, remotes: int | str | RemoteManager, report: Callable[[str
     return Verified(len(episodes), total)
 
 
-def _answers(core: RepeatableCore, episode: RunEpisode) -> Iterator[tuple[Answer, Answer | None]]:
+def _answers(core: Core, episode: RunEpisode) -> Iterator[tuple[Answer, Answer | None]]:
     """Yield each answer of an episode as it was, and as it is; None: the remote was lost."""
     core.reset(0, episode.seed)
     core.receive(1)
@@ -80,13 +81,13 @@ def _answers(core: RepeatableCore, episode: RunEpisode) -> Iterator[tuple[Answer
         yield expected, _answer(core) if _play(core, events) else None
 
 
-def _play(core: RepeatableCore, events: Any) -> bool:
+def _play(core: Core, events: Any) -> bool:
     core.send({0: events})
     core.receive(1)
     return not core.result(0).lost
 
 
-def _answer(core: RepeatableCore) -> Answer | None:
+def _answer(core: Core) -> Answer | None:
     return None if core.result(0).lost else answer_of(core.result(0))
 
 

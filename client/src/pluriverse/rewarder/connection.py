@@ -44,7 +44,8 @@ from pluriverse.errors import ConfigurationError, RemoteFailed, RemoteMisbehaved
 
 from .asked_trees import Answer, AskedTrees
 from .clock import WINDOW, ClockEstimator, Skew
-from .reward_buffer import Popped, RewardBuffer, RewardsOverflow
+from .result import Result
+from .reward_buffer import RewardBuffer, RewardsOverflow
 
 # A structured observation may fill a program's whole report; the envelope around it is small.
 MAX_MESSAGE_BYTES: Final = MAX_REPORT_BYTES + 64 * 1024
@@ -239,13 +240,18 @@ class RewarderConnection:
         self._loop.call_soon_threadsafe(self._ask_tree, answer)
         return AskedTrees.wait(answer)
 
-    def pop(self) -> Popped:
+    def runs(self, *, peek: bool = False) -> bool:
+        """Return whether an episode would take an action; see ``RewardBuffer.runs``."""
+        with self._lock:
+            return self._buffer.runs(peek=peek)
+
+    def pop(self) -> Result:
         """Take what has come for one episode; see ``RewardBuffer.pop``."""
         with self._lock:
             return self._buffer.pop()
 
-    def peek(self) -> tuple[Popped, Popped]:
-        """Return the agent's and the remote's episode without taking anything; see ``RewardBuffer.peek``."""
+    def peek(self) -> Result:
+        """Look without taking anything; see ``RewardBuffer.peek``."""
         with self._lock:
             return self._buffer.peek()
 

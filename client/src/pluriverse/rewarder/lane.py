@@ -7,12 +7,10 @@ import socket
 import ssl
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final, NamedTuple
 from urllib.parse import urlencode
 
 import numpy as np
-from numpy.typing import NDArray
 from pluriverse_protocol import Headers, ProtocolError, encode, lane
 from pluriverse_protocol.codec import Envelope
 from pluriverse_protocol.errors import MessageId
@@ -24,8 +22,10 @@ from pluriverse_protocol.messages import (
     AgentRestore,
     AgentSnapshot,
     AgentStep,
+    FirstFrame,
     Pictured,
     ServerMessage,
+    StepReply,
 )
 from pluriverse_protocol.web_frames import LEAST_BYTES, MASKED, MOST_BYTES, WHOLE_BINARY, measure
 from websockets.client import ClientProtocol
@@ -38,6 +38,7 @@ from pluriverse.tls import WOULD_BLOCK
 from pluriverse.web_socket import upgrade
 
 from .connection import Credentials
+from .result import RUNNING, Result
 
 # A remote in the same building answers within a millisecond; one that takes longer is frozen or out of reach.
 CONNECT_S: Final = 10.0
@@ -49,17 +50,15 @@ SEND_S: Final = 10.0
 MAX_REPLY_BYTES: Final = 3 * 4096 * 4096
 
 
-@dataclass(frozen=True, slots=True)
-class Arrived:
-    """A message of the remote, the episode that it is of, and its picture: uint8 (height, width, 3 or 1).
+class Arrived(NamedTuple):
+    """A message of the remote, what it tells of an episode, and the number of what it answers.
 
-    ``parent`` is the number of what it answers.
+    Pictures are uint8 (height, width, 3 or 1).
     """
 
     message: ServerMessage
-    episode_id: int
+    result: Result
     parent: MessageId | None
-    pixels: NDArray[np.uint8] | None
 
 
 class LaneConnection:
@@ -220,8 +219,15 @@ class LaneConnection:
 
 def _arrived(envelope: Envelope[ServerMessage], pixels: memoryview) -> Arrived:
     message, headers = envelope
-    picture = None
+    told: dict[str, Any] = {"episode_id": headers.episode_id or 0}
     if isinstance(message, Pictured):
         picture = np.frombuffer(pixels, np.uint8).reshape(message.frame)
         picture.flags.writeable = False
-    return Arrived(message, headers.episode_id or 0, headers.parent_message_id, picture)
+        told.update(vision=picture, env_state=RUNNING)
+    if isinstance(message, FirstFrame | StepReply):
+        texts = (message.text,) if message.text else ()
+        told.update(texts=texts, observation=message.observation, info=message.info, first=True)
+    if isinstance(message, StepReply):
+        ends = {"done": message.done, "terminated": message.terminated, "truncated": message.truncated}
+        told.update(reward=message.reward, first=False, **ends)
+    return Arrived(message, Result(**told), headers.parent_message_id)

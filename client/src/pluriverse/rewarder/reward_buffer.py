@@ -7,13 +7,15 @@ returns nothing; then all that belongs to older episodes is dropped.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from math import isinf
 from typing import Any, Final
 
 from pluriverse_protocol.messages import Describe, Observation, Reward, ServerMessage, Text
 
 from .merge import merge_info, reported
+from .result import RUNNING, Result
 
 # Of texts that nobody took only the last are kept, as on the remote's own side.
 MAX_TEXTS: Final = 64
@@ -21,74 +23,60 @@ MAX_TEXTS: Final = 64
 # Episodes that ended while the agent didn't step: an hour of one each second. The oldest are dropped.
 MAX_EPISODES: Final = 4096
 
-RUNNING: Final = "running"
+_MASKED: Final = Result(masked_action=True)
 
 
 class RewardsOverflow(ValueError):
     """A remote's rewards can't be added up."""
 
 
-@dataclass(frozen=True, slots=True)
-class Popped:
-    """The messages of one remote that a step returns.
-
-    ``reward``, ``done``, ``terminated``, ``truncated``, ``count`` and ``info`` are of the episode ``completed_id`` if
-    one ended, otherwise of ``episode_id``; ``completed_texts`` and ``completed_observation`` are its last. ``texts``,
-    ``observation`` and ``state`` are of ``episode_id``, which is None until the remote has described the next episode.
-    ``current``: that episode runs and is the one on the screen. ``remote_time`` and ``local_time`` are when the last
-    message was sent and received, in UNIX seconds of either clock; ``running_since`` is such a pair.
-    """
-
-    episode_id: int | None
-    state: str | None
-    current: bool = False
-    reward: float = 0.0
-    done: bool = False
-    terminated: bool = False
-    truncated: bool = False
-    count: int = 0
-    info: dict[str, Any] = field(default_factory=dict[str, Any])
-    texts: list[str] = field(default_factory=list[str])
-    observation: Observation | None = None
-    remote_time: float | None = None
-    local_time: float | None = None
-    running_since: tuple[float, float] | None = None
-    completed_id: int | None = None
-    completed_state: str | None = None
-    completed_texts: list[str] = field(default_factory=list[str])
-    completed_observation: Observation | None = None
-
-
 @dataclass(slots=True)
 class _Episode:
-    id: int
-    state: str | None = None
-    running_since: tuple[float, float] | None = None
+    """An episode: what has ``come`` of it since it was popped last. Apart, since ``gross`` outlives each pop."""
+
+    come: Result
     # Gains and losses of the episode so far, added up: while it is finite, so is the sum of any of them.
     gross: float = 0.0
-    reward: float = 0.0
-    count: int = 0
-    done: bool = False
-    terminated: bool = False
-    truncated: bool = False
-    info: dict[str, Any] = field(default_factory=dict[str, Any])
-    texts: list[str] = field(default_factory=list[str])
-    observation: Observation | None = None
-    remote_time: float | None = None
-    local_time: float | None = None
 
-    def take_reward(self, message: Reward) -> None:
-        self.gross += abs(message.reward)
-        if isinf(self.gross):
-            raise RewardsOverflow("its rewards add up to infinity")
-        self.reward += message.reward
-        self.count += 1
-        merge_info(self.info, reported(message.info))
-        if message.done:
-            self.truncated = bool(message.truncated)
-            # Old remotes send neither; their episodes end by an outcome.
-            self.terminated = message.terminated if message.terminated is not None else not self.truncated
-            self.done = True
+    @property
+    def id(self) -> int:
+        assert self.come.episode_id is not None
+        return self.come.episode_id
+
+    def take(self, message: ServerMessage, sent_at: float, received_at: float) -> None:
+        come = self.come._replace(remote_time=sent_at, local_time=received_at)
+        match message:
+            case Describe(env_state=state, info=info):
+                since = come.running_since if state != RUNNING or come.env_state == RUNNING else (sent_at, received_at)
+                come = come._replace(env_state=state, running_since=since, info=self._info(info or {}))
+            case Reward(reward, done, info):
+                self.gross += abs(reward)
+                if isinf(self.gross):
+                    raise RewardsOverflow("its rewards add up to infinity")
+                count = come.reward_count + 1
+                come = come._replace(reward=come.reward + reward, reward_count=count, info=self._info(info))
+                if done:
+                    truncated = bool(message.truncated)
+                    # Old remotes send neither; their episodes end by an outcome.
+                    terminated = message.terminated if message.terminated is not None else not truncated
+                    come = come._replace(done=True, terminated=terminated, truncated=truncated)
+            case Text(text):
+                come = come._replace(texts=(*come.texts[1 - MAX_TEXTS :], text))
+            case Observation(observation):
+                come = come._replace(observation=observation)
+            case _:
+                pass
+        self.come = come
+
+    def break_off(self) -> None:
+        """End an episode that the remote left without reporting how it ended."""
+        info = {**self.come.info, "env_status.artificial.done": True}
+        self.come = self.come._replace(done=True, truncated=True, info=info)
+
+    def _info(self, later: Mapping[str, Any]) -> Mapping[str, Any]:
+        info = dict(self.come.info)
+        merge_info(info, reported(later))
+        return info
 
 
 class RewardBuffer:
@@ -109,23 +97,8 @@ class RewardBuffer:
         ``sent_at`` is in the remote's UNIX seconds, ``received_at`` in ours.
         """
         episode = self._episode(episode_id)
-        if episode is None or episode.done:
-            return
-        episode.remote_time, episode.local_time = sent_at, received_at
-        match message:
-            case Describe(env_state=state, info=info):
-                if state == RUNNING and episode.state != RUNNING:
-                    episode.running_since = sent_at, received_at
-                episode.state = state
-                merge_info(episode.info, reported(info or {}))
-            case Reward():
-                episode.take_reward(message)
-            case Text(text):
-                episode.texts = [*episode.texts[1 - MAX_TEXTS :], text]
-            case Observation():
-                episode.observation = message
-            case _:
-                return
+        if episode is not None and not episode.come.done:
+            episode.take(message, sent_at, received_at)
 
     def unmask(self, episode_id: int) -> None:
         """Note that the reset was granted, and began ``episode_id``."""
@@ -142,49 +115,72 @@ class RewardBuffer:
         self._masked = True
         self._granted = None
 
-    @property
-    def masked(self) -> bool:
-        """Whether a reset was requested and has not been granted yet."""
-        return self._masked
-
-    def pop(self) -> Popped:
-        """Take what has come for the oldest episode whose end the agent hasn't got yet."""
+    def runs(self, *, peek: bool = False) -> bool:
+        """Return whether the episode runs that ``pop``, or ``peek``, would show."""
         if self._masked or not self._episodes:
-            return Popped(None, None)
+            return False
+        ended = not peek and self._episodes[0].come.done
+        return any(map(self._is_current, self._episodes[-1:] if peek else self._episodes[ended : ended + 1]))
+
+    def pop(self) -> Result:
+        """Take what has come for the oldest episode whose end the agent hasn't got yet.
+
+        After its end, what is to be seen is of the next episode, once the remote has described that.
+        """
+        if self._masked or not self._episodes:
+            return _MASKED
         episode = self._episodes[0]
-        fields: dict[str, Any] = {
-            "reward": episode.reward,
-            "count": episode.count,
-            "info": self._take_info(episode),
-            "remote_time": episode.remote_time,
-            "local_time": episode.local_time,
-        }
-        episode.reward, episode.count, episode.remote_time, episode.local_time = 0.0, 0, None, None
-        if episode.done:
-            fields |= {
-                "done": True,
-                "terminated": episode.terminated,
-                "truncated": episode.truncated,
-                "completed_id": episode.id,
-                "completed_state": episode.state,
-                "completed_texts": episode.texts,
-                "completed_observation": episode.observation,
-            }
+        popped = episode.come
+        if self._granted is not None:
+            popped = popped._replace(info={**popped.info, "env_status.reset.episode_id": str(self._granted)})
+            self._granted = None
+        if popped.done:
             self._ended = self._episodes.pop(0).id
-            if not self._episodes:
-                return Popped(None, None, **fields)
-            episode = self._episodes[0]
-        texts, episode.texts = episode.texts, []
-        return self._popped(episode, texts=texts, **fields)
+            episode = self._episodes[0] if self._episodes else _Episode(Result())
+            come = episode.come
+            popped = popped._replace(
+                completed_id=popped.episode_id,
+                completed_state=popped.env_state,
+                completed_texts=popped.texts,
+                completed_observation=popped.observation,
+                episode_id=come.episode_id,
+                env_state=come.env_state,
+                running_since=come.running_since,
+                texts=come.texts,
+                observation=come.observation,
+            )
+            episode.come = come._replace(texts=())
+        else:
+            episode.come = Result(
+                episode_id=popped.episode_id,
+                env_state=popped.env_state,
+                running_since=popped.running_since,
+                observation=popped.observation,
+            )
+        return popped if self._is_current(episode) else popped._replace(masked_action=True)
 
-    def peek(self) -> tuple[Popped, Popped]:
-        """Return the episode that the agent is in and the one that the remote is in, without taking anything."""
+    def peek(self) -> Result:
+        """Return what is to be seen of the episode that the remote is in, without taking anything.
+
+        ``episode_id`` and ``env_state`` are of the one that the agent is in, ``peek`` of the remote's.
+        """
         if self._masked or not self._episodes:
-            return Popped(None, None), Popped(None, None)
-        first, last = self._episodes[0], self._episodes[-1]
-        return self._popped(first), self._popped(last)
+            return _MASKED._replace(peek=(None, None))
+        first, last = self._episodes[0].come, self._episodes[-1].come
+        return Result(
+            episode_id=first.episode_id,
+            env_state=first.env_state,
+            peek=(last.episode_id, last.env_state),
+            observation=last.observation,
+            running_since=last.running_since,
+            masked_action=not self._is_current(self._episodes[-1]),
+        )
 
     # ── inside ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _is_current(self, episode: _Episode) -> bool:
+        """Return whether an episode runs, and is the one on the screen."""
+        return episode.come.env_state == RUNNING and not episode.come.done and episode is self._episodes[-1]
 
     def _episode(self, episode_id: int) -> _Episode | None:
         if episode_id <= self._ended:
@@ -194,30 +190,9 @@ class RewardBuffer:
         return next((episode for episode in self._episodes if episode.id == episode_id), None)
 
     def _begin(self, episode_id: int) -> None:
-        if self._episodes and not self._episodes[-1].done:
-            # The remote went on without reporting how it ended.
-            lost = self._episodes[-1]
-            lost.done = lost.truncated = True
-            lost.info["env_status.artificial.done"] = True
-        self._episodes.append(_Episode(episode_id))
+        if self._episodes and not self._episodes[-1].come.done:
+            self._episodes[-1].break_off()
+        self._episodes.append(_Episode(Result(episode_id=episode_id)))
         if len(self._episodes) > MAX_EPISODES:
             del self._episodes[0]
             self._ended = self._episodes[0].id - 1
-
-    def _take_info(self, episode: _Episode) -> dict[str, Any]:
-        info, episode.info = episode.info, {}
-        if self._granted is not None:
-            info["env_status.reset.episode_id"] = str(self._granted)
-            self._granted = None
-        return info
-
-    def _popped(self, episode: _Episode, **fields: Any) -> Popped:
-        current = episode.state == RUNNING and not episode.done and episode is self._episodes[-1]
-        return Popped(
-            episode.id,
-            episode.state,
-            current,
-            observation=episode.observation,
-            running_since=episode.running_since,
-            **fields,
-        )

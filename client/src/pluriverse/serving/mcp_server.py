@@ -6,7 +6,6 @@ Nothing is kept between two calls but the environments themselves: each call nam
 from __future__ import annotations
 
 import base64
-import dataclasses
 import fnmatch
 import functools
 import importlib.metadata
@@ -59,6 +58,8 @@ T = TypeVar("T")
 
 
 class Standing(BaseModel):
+    """How an episode stands: what of a ``Result`` models read, of which their tools' schema is made."""
+
     handle: str
     reward: float = Field(description="what was earned since the last answer")
     total: float = Field(description="what was earned since the episode began")
@@ -339,11 +340,19 @@ def _result(
     times: Sequence[float] = (),
     tree: Tree | None = None,
 ) -> CallToolResult:
+    result = computer.standing()
     standing = Standing(
         handle=handle,
+        reward=result.reward,
+        total=computer.earned,
+        done=result.over,
+        terminated=result.terminated,
+        truncated=result.truncated,
+        steps=result.elapsed,
+        text=result.text,
+        lags_ms=result.lags.ms,
         tree="" if tree is None else tree.text(),
         frames_ms=list(times),
-        **dataclasses.asdict(computer.standing()),
     )
     content: list[ContentBlock] = [
         ImageContent(type="image", data=base64.b64encode(image.data).decode(), mime_type=image.media_type)

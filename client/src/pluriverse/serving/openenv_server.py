@@ -79,15 +79,15 @@ class PluriverseEnvironment(Environment[PluriverseAction, PluriverseObservation,
     def state(self) -> PluriverseState:
         if self._computer is None:
             return PluriverseState(environment=self._env_id)
-        status = self._computer.standing()
+        result = self._computer.standing()
         return PluriverseState(
             episode_id=self._episode_id,
-            step_count=status.steps,
+            step_count=result.elapsed,
             environment=self._env_id,
-            total_reward=status.total,
-            terminated=status.terminated,
-            truncated=status.truncated,
-            lags_ms=status.lags_ms,
+            total_reward=self._computer.earned,
+            terminated=result.terminated,
+            truncated=result.truncated,
+            lags_ms=result.lags.ms,
         )
 
     def get_metadata(self) -> EnvironmentMetadata:
@@ -130,17 +130,17 @@ def _act(computer: Computer, action: PluriverseAction) -> Answer:
 
 
 def _observed(computer: Computer, answered: Answer = NOTHING, tree: Tree | None = None) -> PluriverseObservation:
-    standing = computer.standing()
+    result = computer.standing()
     image = answered.image or computer.seen()
     return PluriverseObservation(
         image=base64.b64encode(image.data).decode(),
         media_type=cast("Any", image.media_type),
         width=computer.view.width,
         height=computer.view.height,
-        text=standing.text,
+        text=result.text,
         tree="" if tree is None else tree.text(),
-        reward=standing.reward,
-        done=standing.done,
+        reward=result.reward,
+        done=result.over,
     )
 
 

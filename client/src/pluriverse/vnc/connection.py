@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from .input_state import InputEvent
+from .input_state import InputEvent, InputState
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,6 +55,11 @@ class VncConnection(Protocol):
 
     def frame(self) -> Frame | None:
         """The latest whole frame; None before the first. Doesn't wait. The same object until there is a newer one."""
+        ...
+
+    @property
+    def held(self) -> InputState:
+        """The keys and buttons that were left pressed."""
         ...
 
     def send_events(self, events: Sequence[InputEvent]) -> None:

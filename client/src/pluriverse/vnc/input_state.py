@@ -33,7 +33,8 @@ class InputState:
         return sent
 
     def release(self) -> bytes:
-        return b"".join(_message(event, False) for event in self.take())
+        """Return the messages that release everything; another connection may yet ask what was held."""
+        return b"".join(_message(event, False) for event in self.releases())
 
     def presses(self) -> list[InputEvent]:
         """Return the events that press everything again, as another connection needs them.
@@ -55,12 +56,11 @@ class InputState:
             else:
                 self._keys.pop(event.keysym, None)
 
-    def take(self) -> list[InputEvent]:
-        """Return the events that release everything, and note them."""
+    def releases(self) -> list[InputEvent]:
+        """Return the events that release everything."""
         releases: list[InputEvent] = [KeyEvent(key, False) for key in reversed(self._keys)]
         if self._pointer.buttonmask:
             releases.append(PointerEvent(self._pointer.x, self._pointer.y, 0))
-        self.note(releases)
         return releases
 
 

@@ -23,7 +23,7 @@ class NativePump:
     """``VncConnection``. Takes over the socket, also where it raises."""
 
     def __init__(self, opened: ScreenSocket, desktop: ServerInit, leftover: bytes, options: VncOptions) -> None:
-        self._input = InputState()
+        self.held: InputState = InputState()
         self._taken: _Taken | None = None
         self._frame: Frame | None = None
         self.native: NativeConnection = NativeConnection(
@@ -63,9 +63,9 @@ class NativePump:
         return self._frame
 
     def send_events(self, events: Sequence[InputEvent]) -> None:
-        self.native.send(self._input.messages(events, extended=self.native.extended_buttons))
+        self.native.send(self.held.messages(events, extended=self.native.extended_buttons))
 
     def close(self) -> None:
         """Let go of everything and hang up."""
-        self.native.send(self._input.release())
+        self.native.send(self.held.release())
         self.native.close()

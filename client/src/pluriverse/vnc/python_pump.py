@@ -56,7 +56,7 @@ class PythonPump:
         self._options = options
         regions = options.wanted_regions
         self._decoder = decoder(desktop.width, desktop.height, regions=regions, spec=options.picture)
-        self._input = InputState()
+        self.held: InputState = InputState()
         self._frame: Frame | None = None
         self._taken: Frame | None = None
         self._error: Exception | None = None
@@ -96,13 +96,13 @@ class PythonPump:
         return self._taken
 
     def send_events(self, events: Sequence[InputEvent]) -> None:
-        self._send(self._input.messages(events, extended=self._decoder.extended_buttons))
+        self._send(self.held.messages(events, extended=self._decoder.extended_buttons))
 
     def close(self) -> None:
         """Let go of everything and hang up."""
         if self._closing or not self._owner.is_here:
             return
-        self._send(self._input.release())
+        self._send(self.held.release())
         self._closing = True
         self._shut(socket.SHUT_WR)
         # The server hangs up in turn once it has read all; one that doesn't isn't waited for.

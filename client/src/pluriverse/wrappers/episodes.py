@@ -75,7 +75,7 @@ class TimeLimit(Wrapper):
             if observation_n[index] is not None and self._began[index] is None:
                 self._began[index] = now
             if not done_n[index] and self._is_over(index, now):
-                self.env.truncate(index)
+                self.env.reset_one(index)
                 observation_n[index], done_n[index] = None, True
                 info["n"][index] |= {"terminated": False, "truncated": True, "TimeLimit.truncated": True}
                 info["n"][index]["env_status.complete.episode_id"] = info["n"][index].get("env_status.episode_id")

@@ -10,9 +10,9 @@ from pluriverse_protocol import metadata
 from pluriverse_protocol.events import KeyEvent
 
 from pluriverse.env.base import Env, Step, Wrapper
-from pluriverse.env.outcome import Outcome
 from pluriverse.env.vector import VectorEnv
 from pluriverse.errors import ConfigurationError, RemoteFailed
+from pluriverse.rewarder.result import Result
 
 from .accumulated import Accumulated
 
@@ -61,24 +61,24 @@ class SyncStep:
         """Return whether nothing is missing, or it is too late for it."""
         return self.missing is Missing.NOTHING or now >= self.due_at
 
-    def take(self, outcome: Outcome, now: float) -> None:
-        self._rewarded = self._rewarded or outcome.reward_count > 0
-        self._lost = self._lost or outcome.error is not None
-        self._painted_at = outcome.painted_at or self._painted_at
-        self._sent_at = outcome.message_sent_at or self._sent_at
-        self._updates += outcome.updates
-        self._pixels += outcome.pixels
-        missing = self._find_missing(outcome)
+    def take(self, result: Result, now: float) -> None:
+        self._rewarded = self._rewarded or result.reward_count > 0
+        self._lost = self._lost or result.error is not None
+        self._painted_at = result.image_remote_time or self._painted_at
+        self._sent_at = result.remote_time or self._sent_at
+        self._updates += result.updates
+        self._pixels += result.pixels
+        missing = self._find_missing(result)
         if missing is not self.missing:
             self.missing = missing
             self.due_at = now + (_SETTLE_S if missing is Missing.REST_OF_PICTURE else LOST_S)
 
-    def _find_missing(self, outcome: Outcome) -> Missing:
-        if self._lost or outcome.disconnected:
+    def _find_missing(self, result: Result) -> Missing:
+        if self._lost or result.disconnected:
             return Missing.NOTHING
         if not self._rewarded:
             return Missing.REWARD
-        if outcome.observation is None or self._painted_at < self._sent_at:
+        if result.masked_observation or self._painted_at < self._sent_at:
             return Missing.PICTURE
         return Missing.REST_OF_PICTURE if self._pixels <= _BLOCK_PIXELS * self._updates else Missing.NOTHING
 
@@ -120,9 +120,9 @@ class GymCoreSync(Wrapper):
         now = time.monotonic()
         self._steps = [SyncStep(now, rewarded=rewarded) for _ in range(self.n)]
 
-    def _watch(self, index: int, outcome: Outcome) -> None:
+    def _watch(self, index: int, result: Result) -> None:
         if self._steps:
-            self._steps[index].take(outcome, time.monotonic())
+            self._steps[index].take(result, time.monotonic())
 
     def _wait(self, sum_: Accumulated) -> None:
         while waiting := [step for step in self._steps if not step.is_over(time.monotonic())]:

@@ -59,10 +59,10 @@ class Joint(Env):
             merge_info(info, {key: value for key, value in part_info.items() if key != "n"})
         return observation_n, reward_n, done_n, {**info, "n": info_n}
 
-    def truncate(self, index: int) -> None:
+    def reset_one(self, index: int) -> None:
         for part in self._parts:
             if index < part.n:
-                part.truncate(index)
+                part.reset_one(index)
                 return
             index -= part.n
         raise IndexError(index)

@@ -9,8 +9,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any, Final
 
-from pluriverse.diagnostics import PREFIX
 from pluriverse.env.base import Env, Step, Wrapper
+from pluriverse.rewarder.result import PREFIX
 
 log: Final = logging.getLogger(__name__)
 

@@ -250,14 +250,14 @@ def test_status_counts_what_was_earned_since_the_last_one(pong: Computer) -> Non
     while not total:
         pong.do(Press((UP,), seconds=1.0))
         before, status = total, pong.status()
-        total = status.total
+        total = pong.earned
         assert status.reward == total - before
     assert not status.done
     if pong.clock == "lockstep":
-        assert status.lags_ms == {}
-        assert pong.status().steps == status.steps
+        assert status.lags.ms == {}
+        assert pong.status().elapsed == status.elapsed
     else:
-        low, high = status.lags_ms["observation"]
+        low, high = status.lags.ms["observation"]
         assert low <= high
 
 

@@ -83,7 +83,7 @@ def test_whatever_is_done_ends_with_nothing_held_and_times_in_order(given: list[
         assert times == sorted(times)
         assert all(0 <= at <= script.ms for at in times)
         held.note(event for _, event in script.events)
-        assert held.take() == []
+        assert held.releases() == []
 
 
 @given(acts, st.floats(5, 200))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pluriverse.adapters.actions import IDLE, ActionMap
 from pluriverse.adapters.envpool.config import Config
-from pluriverse.adapters.envpool.game import Game, Opening, opening_of
-from pluriverse.adapters.player import StepResult
+from pluriverse.adapters.envpool.game import Game, Opening, Row, opening_of
 from pluriverse.errors import ConfigurationError
+from pluriverse.rewarder.result import Result
 from pluriverse_protocol.env_spaces import Choice, Spaces
 
 ATARI = Config(max_episode_steps=27000)
@@ -20,15 +21,30 @@ PLAIN = Config(task="x.Y-v0", noop_max=0, frame_skip=1, use_fire_reset=False)
 BLANK = np.zeros((1, 1, 3), np.uint8)
 
 
-def turn(lives: Any = None, **fields: Any) -> StepResult:
-    return StepResult(BLANK, lives=lives, **fields)
+class Named(Game):
+    """A game whose rows have names."""
+
+    def begun(self, result: Result) -> Any:
+        return named(super().begun(result))
+
+    def take(self, result: Result) -> Any:
+        return named(super().take(result))
 
 
-def game(config: Config = ATARI, seed: int = 1, **options: Any) -> Game:
-    return Game(config._replace(**options), seed, Opening(noop=0, fire=1))
+def named(row: Row) -> SimpleNamespace:
+    names = "elapsed", "done", "reward", "discount", "step_type", "truncated", "lives", "earned", "terminated", "lost"
+    return SimpleNamespace(**dict(zip(names, row, strict=True)))
 
 
-def begun(config: Config = ATARI, lives: Any = None, **options: Any) -> Game:
+def turn(lives: Any = None, **fields: Any) -> Result:
+    return Result(BLANK, info={} if lives is None else {"lives": lives}, **fields)
+
+
+def game(config: Config = ATARI, seed: int = 1, **options: Any) -> Named:
+    return Named(config._replace(**options), seed, Opening(noop=0, fire=1))
+
+
+def begun(config: Config = ATARI, lives: Any = None, **options: Any) -> Named:
     made = game(config, **options)
     made.begun(turn(lives, first=True))
     return made
@@ -46,9 +62,9 @@ def test_limit_of_steps_truncates_and_the_next_begins_anew() -> None:
 
 
 def test_outcome_is_not_truncated_and_a_lost_remote_is() -> None:
-    over = begun().take(turn(terminated=True))
+    over = begun().take(turn(done=True, terminated=True))
     assert (over.done, over.terminated, over.truncated) == (True, True, False)
-    lost = begun().take(turn(truncated=True, lost=True))
+    lost = begun().take(turn(done=True, truncated=True, error="it broke"))
     assert (lost.done, lost.terminated, lost.truncated, lost.lost) == (True, False, True, True)
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pluriverse.adapters.gymnasium.batches import ObservationBatch, batch_infos
 from pluriverse.adapters.pictures import PictureOptions, Pictures
-from pluriverse.adapters.player import StepResult
+from pluriverse.rewarder.result import Result
 from pluriverse_protocol.env_spaces import Spaces
 
 N = 4
@@ -54,10 +54,10 @@ class Said:
         self.n = len(states)
         self.spaces = spaces
         self.screens = [np.full((2, 3, 3), index, np.uint8) for index in range(self.n)]
-        self.turns = [StepResult(self.screens[i], text=f"text {i}", state=state) for i, state in enumerate(states)]
+        self.turns = [Result(self.screens[i], (f"text {i}",), state) for i, state in enumerate(states)]
         self.pictures = Pictures(PictureOptions(), (0, 0, 3, 2))
 
-    def result(self, index: int) -> StepResult:
+    def result(self, index: int) -> Result:
         return self.turns[index]
 
     def picture(self, index: int) -> Any:
@@ -74,7 +74,7 @@ def test_copies_stay_and_other_arrays_are_filled_anew() -> None:
     copied, same = batch.observations(copy=True), batch.observations(copy=False)
     assert copied["text"] == ("text 0", "text 1")
     assert copied["observation"].tolist() == [[1], [2]]
-    said.turns[1].state = [7]
+    said.turns[1] = said.turns[1]._replace(observation=[7])
     said.screens[1] = np.full((2, 3, 3), 9, np.uint8)
     assert batch.observations(copy=False)["vision"] is same["vision"]
     assert copied["observation"].tolist() == [[1], [2]]

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from pluriverse.adapters.core import Core
 from pluriverse.adapters.gymnasium import PluriverseEnv, PluriverseVectorEnv
+from pluriverse.adapters.real_time import RealTime
 from pluriverse.errors import ConfigurationError, Misuse
 
 pytestmark = pytest.mark.display
@@ -79,6 +80,7 @@ def test_fork_is_a_vector_of_where_the_environment_is(env: PluriverseEnv) -> Non
 def test_real_time_cannot_be_repeated() -> None:
     env, vector = PluriverseEnv.__new__(PluriverseEnv), PluriverseVectorEnv.__new__(PluriverseVectorEnv)
     env.core = vector.core = Core.__new__(Core)
+    env.core._backend = RealTime.__new__(RealTime)  # pyright: ignore[reportPrivateUsage]
     vector.num_envs = 1
     for call in (env.snapshot, lambda: next(env.replay([], 1)), lambda: env.fork(1), vector.snapshot):
         with pytest.raises(ConfigurationError, match='clock="lockstep"'):

@@ -17,9 +17,9 @@ from pluriverse.adapters.core import Core
 from pluriverse.adapters.making import fit, make_copies
 from pluriverse.adapters.observations import Observations
 from pluriverse.adapters.pictures import PictureOptions
-from pluriverse.adapters.player import StepResult
 from pluriverse.errors import ConfigurationError
 from pluriverse.remotes import RemoteManager
+from pluriverse.rewarder.result import Result
 
 from . import tensors
 from .alf_environment import AlfEnvironment, one_seed_each
@@ -120,7 +120,7 @@ class PluriverseAlfEnvironment(AlfEnvironment):
 
     def get_info(self) -> list[dict[str, Any]]:
         """Return all that is known of each remote's last step: its lags, and ``error`` where it was lost."""
-        return [self.core.result(index).info for index in range(self.core.n)]
+        return [self.core.result(index).full_info() for index in range(self.core.n)]
 
     def close(self) -> None:
         """Release the remotes; may be called repeatedly."""
@@ -191,7 +191,7 @@ class PluriverseAlfEnvironment(AlfEnvironment):
             specs["observation"] = TensorSpec(self._observations.state_shape, "float32", "observation")
         return specs if len(specs) > 1 else specs["vision"]
 
-    def _observed(self, results: Sequence[StepResult]) -> Nest:
+    def _observed(self, results: Sequence[Result]) -> Nest:
         """Return the observations of results, in arrays that are new each time: they become the agent's tensors."""
         names = self._observations.names
         made = [self._observations.make(result) for result in results]

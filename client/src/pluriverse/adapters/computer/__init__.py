@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from .acts import Act, ActFor, Click, Drag, Hold, Look, Mark, Move, Place, Press, Scroll, Type, Wait, Where
 from .answer import Answer, Image
-from .computer import Computer, Frame, Status
+from .computer import Computer, Frame
 from .tree import Tree
 from .view import View
 
@@ -27,7 +27,6 @@ __all__ = [
     "Place",
     "Press",
     "Scroll",
-    "Status",
     "Tree",
     "Type",
     "View",

@@ -15,12 +15,12 @@ from pluriverse_protocol.rfb.geometry import Box
 
 from pluriverse import validation
 from pluriverse.adapters.actions import ActionMap
+from pluriverse.adapters.backend import Phase
 from pluriverse.adapters.core import Core
-from pluriverse.adapters.making import make_core
 from pluriverse.adapters.pictures import Pixels
-from pluriverse.adapters.player import Phase
 from pluriverse.errors import ActionError, ResetNeeded
 from pluriverse.remotes import RemoteManager
+from pluriverse.rewarder.result import Result
 from pluriverse.vnc.input_state import InputEvent
 
 from .acts import MAX_BATCH, Act, ActFor, Look, Where
@@ -37,23 +37,6 @@ HEIGHT: Final = 800
 
 # Beyond these frames, of what was seen while something was done some are left out, evenly.
 MAX_FRAMES: Final = 60
-
-
-@dataclass(frozen=True, slots=True)
-class Status:
-    """How the episode stands. ``reward`` is what was earned since the last status, ``total`` since the beginning."""
-
-    reward: float
-    total: float
-    done: bool
-    terminated: bool
-    truncated: bool
-    steps: int
-    """Frames that were acted in."""
-    text: str
-    """The latest text of the environment; a task's instruction, for one."""
-    lags_ms: dict[str, tuple[float, float]]
-    """Bounds of the lags of observation, action and reward in milliseconds, where they are known: in real time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +80,7 @@ class Computer:
         height = validation.integer("height", height, 1, validation.MAX_SIDE)
         self.format: Format = format
         self._draws_pointer = validation.flag("pointer", pointer)
-        self._core: Core = make_core(env_id, remotes, clock=clock, actions="events", whole_screens=True, **options)
+        self._core: Core = Core(env_id, remotes, clock=clock, actions="events", whole_screens=True, **options)
         self.clock: str = clock
         self.view: View = View.fitted(self._core.pictures.box, width, height)
         self.actions = ActionMap(self.described.spaces, self.box)
@@ -288,8 +271,8 @@ class Computer:
         """Return a picture of the last frame that was waited for."""
         return self._picture(self.view, None)
 
-    def status(self) -> Status:
-        """Return how the episode stands now.
+    def status(self) -> Result:
+        """Return how the episode stands now; its reward is what was earned since the last status.
 
         Raises:
             RemoteFailed: the remote broke.
@@ -297,17 +280,10 @@ class Computer:
         self.refresh()
         return self.standing()
 
-    def standing(self) -> Status:
+    def standing(self) -> Result:
         """Return how the episode stood at the last frame that was waited for."""
-        result = self._core.result(0)
         reward, self._reward = self._reward, 0.0
-        done = result.terminated or result.truncated
-        lags = result.outcome
-        bounds = {"observation": lags.observation_lag, "action": lags.action_lag, "reward": lags.reward_lag}
-        lags_ms = {name: (1000 * each[0], 1000 * each[1]) for name, each in bounds.items() if each is not None}
-        return Status(
-            reward, self._total, done, result.terminated, result.truncated, result.elapsed, result.text, lags_ms
-        )
+        return self._core.result(0)._replace(reward=reward)
 
     def close(self) -> None:
         """Disconnect, and remove the remote if it was started; may be called repeatedly."""

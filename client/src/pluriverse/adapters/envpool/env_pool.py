@@ -13,9 +13,9 @@ from gymnasium import Env
 from gymnasium.vector import AutoresetMode, VectorEnv
 from numpy.typing import NDArray
 
+from pluriverse.adapters.backend import Phase
 from pluriverse.adapters.core import Core
 from pluriverse.adapters.info import numbers
-from pluriverse.adapters.player import Phase
 from pluriverse.errors import ActionError, Misuse
 
 from .arrays import Stacks, flat, nested, state_tuple
@@ -304,7 +304,7 @@ class GymnasiumEnvPool(EnvPool, _Gymnasium):
         info = state["info"]
         info["elapsed_step"] = state["elapsed_step"]
         truncated = state["trunc"]
-        info["pluriverse"] |= numbers([self.core.result(index) for index in info["env_id"].tolist()])
+        info["pluriverse"] |= numbers([self._games[int(index)].result for index in info["env_id"]])
         if reset:
             return state["obs"], info
         return state["obs"], state["reward"], state["done"] & ~truncated, truncated, info

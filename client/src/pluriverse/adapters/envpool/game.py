@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import random
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from pluriverse.adapters.actions import IDLE, ActionMap
 from pluriverse.adapters.info import UNKNOWN_LIVES, lives_of
-from pluriverse.adapters.player import StepResult
 from pluriverse.errors import ConfigurationError
+from pluriverse.rewarder.result import Result
 
 from .config import INTEGERS, Config
 
@@ -22,22 +22,13 @@ class Opening(NamedTuple):
     fire: Any = None
 
 
-class Row(NamedTuple):
-    """EnvPool's results for one environment beside its picture, in the order and of the types of ``spec.STATE``.
+Row = tuple[float, ...]
+"""What EnvPool's arrays have of a result beside its picture, in the order of ``spec.STATE``."""
 
-    ``step_type`` is dm_env's number: 0 first, 1 mid, 2 last. ``earned`` is the reward before clipping.
-    """
-
-    elapsed: int
-    done: bool = False
-    reward: float = 0.0
-    discount: float = 1.0
-    step_type: int = 0
-    truncated: bool = False
-    lives: int = 0
-    earned: float = 0.0
-    terminated: bool = False
-    lost: bool = False
+# dm_env's numbers.
+_FIRST: Final = 0
+_MID: Final = 1
+_LAST: Final = 2
 
 
 class Game:
@@ -54,6 +45,8 @@ class Game:
         self._last_action: Any = None
         self._elapsed = 0
         self._lives = UNKNOWN_LIVES
+        self.result: Result = Result()
+        """The last answer, also cut by the agent's own limit of steps."""
         self.done: bool = True
         """Whether the next action is ignored, and begins an episode."""
         self.goes_on: bool = False
@@ -84,16 +77,16 @@ class Game:
         self._last_action = action
         return action
 
-    def begun(self, result: StepResult) -> Row:
+    def begun(self, result: Result) -> Row:
         """Return the row of an episode's first observation."""
         if not self.goes_on:
             self._elapsed = 0
-        self._lives = lives_of(result)
+        self.result, self._lives = result, lives_of(result)
         self._last_action = None
         self.done = self.goes_on = False
-        return Row(self._elapsed, lives=max(self._lives, 0))
+        return self._elapsed, False, 0.0, 1.0, _FIRST, False, max(self._lives, 0), 0.0, False, False
 
-    def take(self, result: StepResult) -> Row:
+    def take(self, result: Result) -> Row:
         """Return the row of the answer to an action."""
         config = self._config
         self._elapsed += 1
@@ -101,24 +94,17 @@ class Game:
         lives = self._lives
         # As in EnvPool, a life that is won counts, too; the first that is heard of doesn't.
         changed = before != UNKNOWN_LIVES and lives != before
-        # The limit is the agent's, and infos are made of the result.
-        result.truncated = result.truncated or self._elapsed == config.max_episode_steps
-        over = result.terminated or result.truncated
-        self.done = over or (config.episodic_life and 0 < lives < before)
-        self.goes_on = self.done and not over
+        if self._elapsed == config.max_episode_steps:
+            result = result._replace(truncated=True)
+        self.result = result
+        self.done = result.over or (config.episodic_life and 0 < lives < before)
+        self.goes_on = self.done and not result.over
         earned = result.reward
-        return Row(
-            self._elapsed,
-            self.done,
-            float((earned > 0) - (earned < 0)) if config.reward_clip else earned,
-            0.0 if self.done or (changed and config.zero_discount_on_life_loss) else 1.0,
-            2 if self.done else 1,
-            result.truncated,
-            max(lives, 0),
-            earned,
-            result.terminated,
-            result.lost,
-        )
+        clipped = float((earned > 0) - (earned < 0)) if config.reward_clip else earned
+        discount = 0.0 if self.done or (changed and config.zero_discount_on_life_loss) else 1.0
+        step_type = _LAST if self.done else _MID
+        ends = self._elapsed, self.done, clipped, discount, step_type, result.truncated
+        return *ends, max(lives, 0), earned, result.terminated, result.lost
 
 
 def opening_of(actions: ActionMap, config: Config) -> Opening:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pluriverse.adapters.core import Core
 from pluriverse.adapters.info import Measured, info_of, numbers
 from pluriverse.adapters.observations import Observations, state_array
-from pluriverse.adapters.player import StepResult
+from pluriverse.rewarder.result import Result
 
 # Values of these types become arrays of their type; of others, arrays of objects.
 _NUMBERS: Final = (bool, int, float, np.number)
@@ -45,12 +45,12 @@ class ObservationBatch:
         if self._state_shape is not None:
             states = np.empty_like(self._states) if copy else self._states
             for index in everyone:
-                states[index] = state_array(self._core.result(index).state, self._state_shape)
+                states[index] = state_array(self._core.result(index).observation, self._state_shape)
             parts["observation"] = states
         return parts if len(parts) > 1 else vision
 
 
-def infos_of(n: int, results: Mapping[int, StepResult], measured: Measured) -> dict[str, Any]:
+def infos_of(n: int, results: Mapping[int, Result], measured: Measured) -> dict[str, Any]:
     """Return the infos of some of ``n`` environments' results, by index in ascending order, as ``batch_infos`` does."""
     if measured is not True:
         return batch_infos(n, ((index, info_of(result, measured)) for index, result in results.items()))

@@ -14,11 +14,10 @@ from pluriverse.adapters.core import Core
 from pluriverse.adapters.info import Measured, check_measured, info_of
 from pluriverse.adapters.observations import Observations
 from pluriverse.adapters.pictures import Pixels
-from pluriverse.adapters.player import StepResult
-from pluriverse.adapters.repeatable import lockstep_of
 from pluriverse.adapters.snapshots import Snapshot
 from pluriverse.errors import Misuse
 from pluriverse.remotes import RemoteManager
+from pluriverse.rewarder.result import Result
 
 from .atari import Ale, frameskip_of, is_atari
 from .gym_spaces import action_space, observation_space
@@ -143,7 +142,7 @@ class PluriverseEnv(gymnasium.Env[Any, Any]):
         Raises:
             ConfigurationError: it is in real time, or the remote isn't exact.
         """
-        for result in lockstep_of(self.core).replay(0, actions, seed):
+        for result in self.core.replay(0, actions, seed):
             (observation, info), _ = self._receive()
             yield observation, result.reward, result.terminated, result.truncated, info
 
@@ -153,9 +152,9 @@ class PluriverseEnv(gymnasium.Env[Any, Any]):
         Raises:
             ConfigurationError: it is in real time, or the remote isn't exact.
             ResetNeeded: there is no episode.
-            Misuse: see ``RepeatableCore.snapshot``.
+            Misuse: see ``Core.snapshot``.
         """
-        return lockstep_of(self.core).snapshot(0)
+        return self.core.snapshot(0)
 
     def restore(self, snapshot: Snapshot) -> tuple[Any, dict[str, Any]]:
         """Go back to a snapshot, and return ``(observation, info)`` of then; the episode may be over.
@@ -164,7 +163,7 @@ class PluriverseEnv(gymnasium.Env[Any, Any]):
             ConfigurationError: it is in real time, or the snapshot is of another environment.
             RemoteFailed: it came to something else.
         """
-        lockstep_of(self.core).restore_all([snapshot])
+        self.core.restore_all([snapshot])
         return self._receive()[0]
 
     def fork(self, n: int, remotes: int | str | RemoteManager | None = None) -> PluriverseVectorEnv:
@@ -215,7 +214,7 @@ class PluriverseEnv(gymnasium.Env[Any, Any]):
         self._renderer.close()
         self.core.close()
 
-    def _receive(self) -> tuple[tuple[Any, dict[str, Any]], StepResult]:
+    def _receive(self) -> tuple[tuple[Any, dict[str, Any]], Result]:
         """Wait for the answer to what was asked; return what the agent is given of it, and all of it."""
         self.core.receive_all()
         self._renderer.show()

@@ -12,10 +12,10 @@ from gymnasium.utils import seeding
 
 from pluriverse import remotes as remotes_module
 from pluriverse import validation
+from pluriverse.adapters.backend import Phase
 from pluriverse.adapters.core import Core
 from pluriverse.adapters.making import fit, make_copies
 from pluriverse.adapters.pictures import PictureOptions, Pictures, Pixels
-from pluriverse.adapters.player import Phase
 from pluriverse.env.views import View, make_view
 from pluriverse.errors import ConfigurationError, ResetNeeded
 from pluriverse.remotes import RemoteManager

@@ -13,15 +13,15 @@ from gymnasium.vector.utils import batch_space, iterate
 from numpy.typing import NDArray
 
 from pluriverse import validation
+from pluriverse.adapters.backend import Phase
 from pluriverse.adapters.core import Core
 from pluriverse.adapters.info import Measured, check_measured, info_of
 from pluriverse.adapters.pictures import Pixels
-from pluriverse.adapters.player import Phase, StepResult
-from pluriverse.adapters.repeatable import lockstep_of
 from pluriverse.adapters.snapshots import Snapshot
 from pluriverse.env.base import seed_each
 from pluriverse.errors import ActionError, Misuse
 from pluriverse.remotes import RemoteManager
+from pluriverse.rewarder.result import Result
 
 from .batches import ObservationBatch, batch_infos, infos_of
 from .gym_spaces import action_space, observation_space
@@ -86,7 +86,7 @@ class PluriverseVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         self._copy = copy
         self._generators: list[np.random.Generator | None] = [None] * num_envs
         # Episodes that ended in a step that isn't over: the next ones begin in the same step.
-        self._ends: dict[int, StepResult] = {}
+        self._ends: dict[int, Result] = {}
         self._finals: Infos = {}
         self.num_envs: int = num_envs
         self.render_mode: str | None = render_mode
@@ -195,7 +195,7 @@ class PluriverseVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         Raises:
             ConfigurationError: it is in real time, or a remote isn't exact.
         """
-        lockstep_of(self.core).require_exact("played again")
+        self.core.require_exact("played again")
         observations, infos = self.reset(seed=seed)
         rewards, no = np.zeros(self.num_envs, np.float64), np.zeros(self.num_envs, np.bool_)
         yield observations, rewards, no, no.copy(), infos
@@ -204,8 +204,7 @@ class PluriverseVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
 
     def snapshot(self) -> list[Snapshot]:
         """Return the present moment of each environment; see ``PluriverseEnv.snapshot``."""
-        core = lockstep_of(self.core)
-        return [core.snapshot(index) for index in range(self.num_envs)]
+        return [self.core.snapshot(index) for index in range(self.num_envs)]
 
     def restore(self, snapshots: Sequence[Snapshot]) -> tuple[Any, dict[str, Any]]:
         """Take each environment to a snapshot, its own or another's; return the ``(observations, infos)`` of then.
@@ -217,7 +216,7 @@ class PluriverseVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         """
         if len(snapshots) != self.num_envs:
             raise Misuse(f"{len(snapshots)} snapshots for {self.num_envs} environments; expected one for each")
-        lockstep_of(self.core).restore_all(snapshots)
+        self.core.restore_all(snapshots)
         answer = self._observed(), self._infos(range(self.num_envs))
         self.core.owes = False
         return answer

@@ -8,12 +8,12 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from pluriverse.adapters import repeatable
+from pluriverse.adapters import lockstep
+from pluriverse.adapters.backend import Phase
 from pluriverse.adapters.core import Core
-from pluriverse.adapters.player import Phase, StepResult
-from pluriverse.adapters.repeatable import RepeatableCore, lockstep_of
 from pluriverse.adapters.snapshots import fingerprint
 from pluriverse.errors import ConfigurationError, Misuse, ResetNeeded
+from pluriverse.rewarder.result import Result
 from support.remotes import kill_remote, on_machine
 
 pytestmark = [pytest.mark.slow, pytest.mark.display]
@@ -29,13 +29,13 @@ RIGHT = 0xFF53
 Seen = tuple[bytes, float, Any, bool, int]
 
 
-def begin(core: RepeatableCore, index: int = 0, seed: int | None = 3) -> StepResult:
+def begin(core: Core, index: int = 0, seed: int | None = 3) -> Result:
     core.reset(index, seed)
     assert core.receive(1) == [index]
     return core.result(index)
 
 
-def played(core: RepeatableCore, actions: Sequence[Any], index: int = 0) -> list[Seen]:
+def played(core: Core, actions: Sequence[Any], index: int = 0) -> list[Seen]:
     """All that an agent sees of some steps, or of those until the episode's end."""
     seen: list[Seen] = []
     for action in actions:
@@ -47,14 +47,14 @@ def played(core: RepeatableCore, actions: Sequence[Any], index: int = 0) -> list
     return seen
 
 
-def seen_of(core: RepeatableCore, index: int = 0) -> Seen:
+def seen_of(core: Core, index: int = 0) -> Seen:
     result = core.result(index)
-    assert not result.lost, result.outcome.error
-    said = [result.text, result.state, result.lives]
-    return fingerprint(result.screen), result.reward, said, result.terminated, result.elapsed
+    assert not result.lost, result.error
+    said = [result.text, result.observation, result.lives]
+    return fingerprint(result.picture), result.reward, said, result.terminated, result.elapsed
 
 
-def went_back(core: RepeatableCore, snapshot: Any, index: int = 0) -> StepResult:
+def went_back(core: Core, snapshot: Any, index: int = 0) -> Result:
     core.restore(index, snapshot)
     assert core.receive(1) == [index]
     return core.result(index)
@@ -66,7 +66,7 @@ def went_back(core: RepeatableCore, snapshot: Any, index: int = 0) -> StepResult
 )
 def test_same_actions_after_going_back_give_the_same(env_id: str, native: bool) -> None:
     chance = random.Random(env_id)
-    with RepeatableCore(env_id, "local:1", frame_skip=2) as core:
+    with Core(env_id, "local:1", frame_skip=2, clock="lockstep") as core:
         n = core.actions.n
         for k, m in ((0, 5), (3, 9)):
             begin(core)
@@ -80,7 +80,7 @@ def test_same_actions_after_going_back_give_the_same(env_id: str, native: bool) 
             # From elsewhere, and a second time.
             for _ in range(2):
                 back = went_back(core, moment)
-                assert (fingerprint(back.screen), back.elapsed, back.reward) == (then[0], then[4], 0.0)
+                assert (fingerprint(back.picture), back.elapsed, back.reward) == (then[0], then[4], 0.0)
                 assert played(core, actions) == first
         assert len({seen[0] for seen in first}) > 1
 
@@ -91,26 +91,27 @@ def test_whatever_keeps_no_snapshots_comes_there_by_playing_again(env_id: str) -
     chance = random.Random(env_id)
     runtime = env_id.partition(".")[0]
     # One of our own: the sockets of browsers allow no long paths, as those of a test's remotes are.
-    with on_machine(runtime=runtime) as remote, RepeatableCore(env_id, remote.address, frame_skip=4) as core:
+    with on_machine(runtime=runtime) as remote, Core(env_id, remote.address, frame_skip=4, clock="lockstep") as core:
         begin(core)
         played(core, [chance.randrange(core.actions.n) for _ in range(5)])
         moment, then = core.snapshot(0), seen_of(core)
         actions = [chance.randrange(core.actions.n) for _ in range(5)]
         first = played(core, actions)
         back = went_back(core, moment)
-        assert (fingerprint(back.screen), back.elapsed, moment.native) == (then[0], then[4], False)
+        assert (fingerprint(back.picture), back.elapsed, moment.native) == (then[0], then[4], False)
         assert played(core, actions) == first
         assert len({seen[0] for seen in first}) > 1
 
 
 @pytest.fixture(scope="module")
-def pong() -> Generator[RepeatableCore]:
-    with RepeatableCore(PONG, "local:2") as core:
+def pong() -> Generator[Core]:
+    with Core(PONG, "local:2", clock="lockstep") as core:
         yield core
 
 
 def test_key_that_was_held_then_is_held_again_and_a_limit_of_steps_counts_from_then() -> None:
-    with RepeatableCore("gym-core.BreakoutDeterministic-v3", "local:1", actions="keys", max_episode_steps=12) as core:
+    options: dict[str, Any] = {"clock": "lockstep", "actions": "keys", "max_episode_steps": 12}
+    with Core("gym-core.BreakoutDeterministic-v3", "local:1", **options) as core:
         none, right = [0] * len(core.actions.keys), [0] * len(core.actions.keys)
         right[core.actions.keys.index(RIGHT)] = 1
         begin(core)
@@ -128,7 +129,7 @@ def test_key_that_was_held_then_is_held_again_and_a_limit_of_steps_counts_from_t
 
 
 def test_an_episode_that_is_over_goes_back_and_the_end_comes_again() -> None:
-    with RepeatableCore(POLE, "local:1") as core:
+    with Core(POLE, "local:1", clock="lockstep") as core:
         begin(core, seed=None)
         played(core, [0] * 3)
         moment = core.snapshot(0)
@@ -141,7 +142,7 @@ def test_an_episode_that_is_over_goes_back_and_the_end_comes_again() -> None:
         assert went_back(core, moment).elapsed == 3
 
 
-def test_a_remote_that_is_lost_is_replaced_and_plays_until_the_snapshot_again(pong: RepeatableCore) -> None:
+def test_a_remote_that_is_lost_is_replaced_and_plays_until_the_snapshot_again(pong: Core) -> None:
     begin(pong, seed=None)
     played(pong, [2] * 10)
     moment = pong.snapshot(0)
@@ -154,13 +155,13 @@ def test_a_remote_that_is_lost_is_replaced_and_plays_until_the_snapshot_again(po
     assert not moment.native
 
 
-def played_or_lost(core: RepeatableCore) -> bool:
+def played_or_lost(core: Core) -> bool:
     core.send({0: 1})
     core.receive(1)
     return core.result(0).lost
 
 
-def test_wrong_use_says_the_rule(pong: RepeatableCore) -> None:
+def test_wrong_use_says_the_rule(pong: Core) -> None:
     begin(pong)
     moment = pong.snapshot(0)
     pong.send({0: 1})
@@ -171,25 +172,23 @@ def test_wrong_use_says_the_rule(pong: RepeatableCore) -> None:
     pong.receive(1)
     with pytest.raises(ConfigurationError, match=r"the snapshot is of .*Pong.* frame_skip=2, and this is"):
         pong.restore(0, replace(moment, frame_skip=2))
-    with pytest.raises(ConfigurationError, match="in real time nothing can be repeated"):
-        lockstep_of(Core.__new__(Core))
 
 
-def test_a_program_that_comes_to_something_else_is_said(pong: RepeatableCore) -> None:
+def test_a_program_that_comes_to_something_else_is_said(pong: Core) -> None:
     begin(pong)
     played(pong, [2] * 5)
     moment = replace(pong.snapshot(0), trail=None, kept=None)
     result = went_back(pong, moment)
     assert (result.lost, result.truncated) == (True, True)
-    assert "after 5 steps its picture is another" in result.info["error"]
+    assert "after 5 steps its picture is another" in (result.error or "")
     with pytest.raises(ResetNeeded):
         pong.snapshot(0)
     begin(pong)
 
 
 def test_an_episode_that_is_too_long_goes_back_only_to_what_its_remote_keeps(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(repeatable, "MAX_TRAIL_STEPS", 5)
-    with RepeatableCore(LANDER, "local:1", max_episode_steps=20) as core:
+    monkeypatch.setattr(lockstep, "MAX_TRAIL_STEPS", 5)
+    with Core(LANDER, "local:1", max_episode_steps=20, clock="lockstep") as core:
         begin(core)
         played(core, [0] * 5)
         moment = core.snapshot(0)
@@ -199,7 +198,7 @@ def test_an_episode_that_is_too_long_goes_back_only_to_what_its_remote_keeps(mon
             core.snapshot(0)
         went_back(core, moment)
         assert played(core, [2] * 10) == first
-    with RepeatableCore(POLE, "local:1") as core:
+    with Core(POLE, "local:1", clock="lockstep") as core:
         begin(core)
         played(core, [0, 1] * 4)
         moment = core.snapshot(0)
@@ -209,4 +208,4 @@ def test_an_episode_that_is_too_long_goes_back_only_to_what_its_remote_keeps(mon
         kill_remote(core.env.addresses[0])
         while not played_or_lost(core):
             pass
-        assert "can't be played again" in went_back(core, moment).info["error"]
+        assert "can't be played again" in (went_back(core, moment).error or "")
