@@ -7,7 +7,8 @@ from typing import Annotated, Any, Final, cast
 from weakref import WeakValueDictionary
 
 from pluriverse_protocol.env_options import Option, parse
-from pydantic import PlainValidator
+from pluriverse_protocol.kinds import write
+from pydantic import PlainSerializer, PlainValidator
 
 _KEYS: Final = Option.__struct_fields__
 
@@ -39,4 +40,8 @@ def _check_keys(value: Any) -> None:
                 raise ValueError(f"the option {name!r}: unknown key {key!r}, expected one of: {', '.join(_KEYS)}")
 
 
-OptionsTable = Annotated[Options, PlainValidator(_read)]
+def _write(options: Options) -> dict[str, Any]:
+    return {name: write(option) for name, option in options.items()}
+
+
+OptionsTable = Annotated[Options, PlainValidator(_read), PlainSerializer(_write)]
