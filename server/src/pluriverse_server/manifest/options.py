@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Final, cast
 from weakref import WeakValueDictionary
 
+from msgspec import structs
 from pluriverse_protocol.env_options import Option, parse
-from pydantic import PlainValidator
+from pydantic import PlainSerializer, PlainValidator
 
 _KEYS: Final = Option.__struct_fields__
 
@@ -39,4 +40,8 @@ def _check_keys(value: Any) -> None:
                 raise ValueError(f"the option {name!r}: unknown key {key!r}, expected one of: {', '.join(_KEYS)}")
 
 
-OptionsTable = Annotated[Options, PlainValidator(_read)]
+def _write(options: Options) -> dict[str, Any]:
+    return {name: structs.asdict(option) for name, option in options.items()}
+
+
+OptionsTable = Annotated[Options, PlainValidator(_read), PlainSerializer(_write)]
