@@ -31,6 +31,11 @@ def test_the_documents_example_is_read_and_its_table_has_every_key() -> None:
     assert [key.strip("`") for key in keys] == list(Option.__struct_fields__)
 
 
+def test_options_are_dumped_with_their_table() -> None:
+    dumped = EnvTable.model_validate(MAZE).model_dump(mode="json")["options"]
+    assert EnvTable(id="maze", options=dumped) == EnvTable.model_validate(MAZE)
+
+
 def test_thousands_of_environments_share_equal_options() -> None:
     first, second = (EnvTable.model_validate({**MAZE, "id": name}) for name in ("a", "b"))
     assert first.options is second.options
