@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import base64
+import io
 import re
 import sys
 import tempfile
@@ -26,7 +28,7 @@ BEGIN_S: Final = 12.0
 
 async def shots(address: str, folder: Path) -> list[Image.Image]:
     """Return what a browser shows of the page."""
-    browser = await Chromium.start(folder, width=SIZE[0], height=SIZE[1], dark=True)
+    browser = await Chromium.start(folder, width=SIZE[0], height=SIZE[1])
     try:
         await browser.open(address)
         await asyncio.sleep(BEGIN_S)
@@ -35,9 +37,8 @@ async def shots(address: str, folder: Path) -> list[Image.Image]:
         began = loop.time()
         for number in range(SECONDS * FPS):
             await asyncio.sleep(max(0.0, began + number / FPS - loop.time()))
-            shot = folder / f"{number}.png"
-            await browser.screenshot(shot)
-            pictures.append(Image.open(shot).convert("RGB"))
+            shot = await browser.call("Page.captureScreenshot", format="png")
+            pictures.append(Image.open(io.BytesIO(base64.b64decode(shot["data"]))).convert("RGB"))
         return pictures
     finally:
         await browser.close()

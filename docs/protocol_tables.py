@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable, Mapping
-from typing import Any
+from types import NoneType
+from typing import Any, get_args
 
+from msgspec.structs import FieldInfo, fields
 from pluriverse_protocol import limits
 from pluriverse_protocol.env_options import Option
 from pluriverse_protocol.env_spaces import Choice, Spaces
 from pluriverse_protocol.episodes import TRANSITIONS, Event, State
-from pluriverse_protocol.kinds import Field, fields_of
+from pluriverse_protocol.kinds import describe
 from pluriverse_protocol.messages import AGENT_METHODS, SERVER_METHODS, Headers
 from pluriverse_protocol.reports import REPORTS, REQUESTS
 from pluriverse_protocol.tree import Node
@@ -53,22 +55,22 @@ def _table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 
 
 def _fields(title: str, kind: type[Any]) -> str:
-    return _table((title, "value"), ((f"`{field.key}`", _value(field)) for field in fields_of(kind)))
+    return _table((title, "value"), ((f"`{field.name}`", _value(field)) for field in fields(kind)))
 
 
 def _messages(title: str, table: Mapping[str, type[Any]]) -> str:
     return _table(
         (title, "keys", "meaning"),
         (
-            (f"`{name}`", "<br>".join(f"`{f.key}`: {_value(f)}" for f in fields_of(kind)) or "none", _summary(kind))
+            (f"`{name}`", "<br>".join(f"`{f.name}`: {_value(f)}" for f in fields(kind)) or "none", _summary(kind))
             for name, kind in table.items()
         ),
     )
 
 
-def _value(field: Field) -> str:
-    absent = "" if field.required else ", or null" if field.optional else ", may be absent"
-    return field.kind.name.replace("|", "\\|") + absent
+def _value(field: FieldInfo) -> str:
+    absent = "" if field.required else ", or null" if NoneType in get_args(field.type) else ", may be absent"
+    return describe(field.type).replace("|", "\\|") + absent
 
 
 def _summary(kind: type[Any]) -> str:

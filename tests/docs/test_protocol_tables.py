@@ -1,10 +1,10 @@
 from __future__ import annotations
 
-import dataclasses
 import re
 from pathlib import Path
 
 import pytest
+from msgspec.structs import fields
 from pluriverse_protocol import limits
 from pluriverse_protocol.episodes import TRANSITIONS
 from pluriverse_protocol.messages import AGENT_METHODS, SERVER_METHODS, Headers
@@ -26,7 +26,7 @@ def test_the_documents_generated_parts_are_up_to_date() -> None:
         ("agent-messages", AGENT_METHODS),
         ("reports", REPORTS),
         ("requests", REQUESTS),
-        ("headers", [field.name for field in dataclasses.fields(Headers)]),
+        ("headers", [field.name for field in fields(Headers)]),
         ("spaces", ["discrete", "tap", "keys", "pointer", "text", "observation", "step"]),
         ("choice", ["name", "keys"]),
         ("node", ["role", "box", "name", "value", "parent"]),

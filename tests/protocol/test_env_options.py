@@ -68,7 +68,7 @@ def test_what_an_option_does_not_take_is_refused_with_what_there_is(given: Mappi
 @pytest.mark.parametrize(
     ("wrong", "complaint"),
     [
-        ({"a": 1}, "the option 'a': is 1, expected an object"),
+        ({"a": 1}, "the option 'a': expected an object, got 1"),
         ({"a": {"default": 1}}, "the option 'a': 'type' is missing"),
         ({"a": {"type": "colour", "default": 1}}, "'type' is 'colour', expected \"integer\""),
         ({"a": {"type": "integer"}}, "'default' is missing"),
@@ -76,10 +76,13 @@ def test_what_an_option_does_not_take_is_refused_with_what_there_is(given: Mappi
         ({"a": {"type": "integer", "default": 3, "choices": [1, 2]}}, "'default' is 3, expected one of 1, 2"),
         ({"a": {"type": "integer", "default": 1, "choices": [1, "2"]}}, "'choices' has '2', expected integers"),
         ({"a": {"type": "boolean", "default": True, "minimum": 1}}, "a boolean has neither 'minimum' nor 'maximum'"),
-        ({"": {"type": "integer", "default": 1}}, "the name ''"),
-        ({"a": {"type": "integer", "default": MAX_OPTION_INTEGER + 1}}, "is over"),
-        ({"a": {"type": "integer", "default": 0, "choices": [0] * (MAX_OPTION_CHOICES + 1)}}, "257 values, over 256"),
-        (dict.fromkeys(map(str, range(MAX_OPTIONS + 1))), "33 options, over 32"),
+        ({"": {"type": "integer", "default": 1}}, "a key: Expected `str` of length >= 1"),
+        ({"a": {"type": "integer", "default": MAX_OPTION_INTEGER + 1}}, "integers of at most 2⁵³"),
+        (
+            {"a": {"type": "integer", "default": 0, "choices": [0] * (MAX_OPTION_CHOICES + 1)}},
+            "Expected `array` of length <= 256",
+        ),
+        (dict.fromkeys(map(str, range(MAX_OPTIONS + 1))), "Expected `object` of length <= 32"),
     ],
 )
 def test_what_is_no_declaration_is_refused(wrong: Any, complaint: str) -> None:

@@ -1,12 +1,12 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import replace
 from math import prod
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from pluriverse_protocol import Headers, MalformedEnvelope, RemoteProtocolError, UnknownMethod, encode
 from pluriverse_protocol.codec import Envelope
 from pluriverse_protocol.lane import pack, unpack

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import json
 import struct
 from collections.abc import Sequence
@@ -12,6 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from pluriverse_protocol.errors import LocalProtocolError
 from pluriverse_protocol.events import MAX_BUTTONMASK, KeyEvent, PointerEvent
 from pluriverse_protocol.limits import MAX_KEYSYM
@@ -216,7 +216,7 @@ def test_an_update_says_where_its_pixels_are() -> None:
 
 
 def test_a_reader_keeps_no_more_than_it_needs() -> None:
-    writer = RecordingWriter(dataclasses.replace(HEADER, width=400, height=400, regions=()))
+    writer = RecordingWriter(replace(HEADER, width=400, height=400, regions=()))
     reader = RecordingReader()
     reader.receive(writer.begin())
     picture = raw_update([((0, 0, 400, 400), bytes(640_000))])

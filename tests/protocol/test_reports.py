@@ -114,7 +114,7 @@ def test_the_deepest_observation_that_is_taken_can_be_sent_on_to_agents() -> Non
 
 
 @pytest.mark.parametrize(
-    "message", [Reward(1, math.nan), Reward(-1, 0.0), Joystick("a", math.inf), Observation(1, {1, 2})]
+    "message", [Reward(1, math.nan), Reward(-1, 0.0), Joystick("a", math.inf), Observation(1, b"1")]
 )
 def test_what_a_line_cannot_carry_is_our_own_bug(message: Report | Request) -> None:
     with pytest.raises(LocalProtocolError, match="can't be sent"):

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from hypothesis import given
-from pluriverse_protocol.kinds import from_json, to_json
+from pluriverse_protocol.kinds import read, write
 from pluriverse_protocol.limits import (
     MAX_LABEL_CHARS,
     MAX_REPORT_BYTES,
@@ -25,8 +25,8 @@ BOX = [0, 0, 1, 1]
 
 @given(trees())
 def test_what_is_written_is_read_back(nodes: tuple[Node, ...]) -> None:
-    written = to_json(TreeReply(nodes, 2))
-    assert from_json(TreeReply, json.loads(json.dumps(written))) == TreeReply(nodes, 2)
+    written = write(TreeReply(nodes, 2))
+    assert read(TreeReply, json.loads(json.dumps(written))) == TreeReply(nodes, 2)
 
 
 @pytest.mark.parametrize(
@@ -36,16 +36,19 @@ def test_what_is_written_is_read_back(nodes: tuple[Node, ...]) -> None:
         ([{"role": "a", "box": [0, 0, 0, 1]}], "'box' is"),
         (["a"], "expected an object"),
         ([{"role": "a", "box": BOX, "parent": 0}], "doesn't come before it"),
-        ([{"role": "a" * (MAX_ROLE_CHARS + 1), "box": BOX}], "'role' is over"),
-        ([{"role": "a", "box": BOX, "name": "a" * (MAX_LABEL_CHARS + 1)}], "a text is over"),
-        ([{"role": "a", "box": BOX, "value": "a" * (MAX_LABEL_CHARS + 1)}], "a text is over"),
-        ([{"role": "a", "box": BOX}] * (MAX_TREE_NODES + 1), "nodes, over"),
+        ([{"role": "a" * (MAX_ROLE_CHARS + 1), "box": BOX}], "'role' is 'aa.*expected string of at most"),
+        ([{"role": "a", "box": BOX, "name": "a" * (MAX_LABEL_CHARS + 1)}], "'name' is 'aa.*expected string of at most"),
+        (
+            [{"role": "a", "box": BOX, "value": "a" * (MAX_LABEL_CHARS + 1)}],
+            "'value' is 'aa.*expected string of at most",
+        ),
+        ([{"role": "a", "box": BOX}] * (MAX_TREE_NODES + 1), f"Expected `array` of length <= {MAX_TREE_NODES}"),
         ([{"role": "a", "box": BOX, "name": "a" * 1000}] * (MAX_TREE_CHARS // 1000 + 1), "characters, over"),
     ],
 )
 def test_what_does_not_fit_is_refused_with_the_reason(nodes: list[Any], why: str) -> None:
     with pytest.raises(ValueError, match=why):
-        from_json(TreeReply, {"nodes": nodes})
+        read(TreeReply, {"nodes": nodes})
 
 
 def test_the_largest_tree_fits_a_report() -> None:

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from hypothesis import strategies as st
+from msgspec.structs import fields
 from pluriverse_protocol import Headers, kinds, messages, reports
 from pluriverse_protocol.env_options import Option, OptionsOfEnv, OptionValues, Value
 from pluriverse_protocol.env_spaces import Choice, Spaces, SpacesOfEnv
@@ -150,14 +151,18 @@ _VALUES: Final[dict[Any, st.SearchStrategy[Any]]] = {
     OptionValues: option_values,
     Nodes: trees(),
 }
-_BY_KIND: Final = {id(typing.get_args(annotated)[1]): values for annotated, values in _VALUES.items()}
 
 
 def _made(message: type[Any]) -> st.SearchStrategy[Any]:
     """Messages of a class, each field of its kind."""
-    values = {field.key: _BY_KIND[id(field.kind)] for field in kinds.fields_of(message)}
-    optional = {field.key for field in kinds.fields_of(message) if field.optional}
-    return st.builds(message, **{key: st.none() | each if key in optional else each for key, each in values.items()})
+    return st.builds(message, **{field.name: _of_kind(field.type) for field in fields(message)})
+
+
+def _of_kind(kind: Any) -> st.SearchStrategy[Any]:
+    if typing.get_origin(kind) is typing.Annotated:
+        return next(values for each, values in _VALUES.items() if each == kind)
+    inner, _ = typing.get_args(kind)
+    return st.none() | _of_kind(inner)
 
 
 def _any_of(classes: Iterable[type[Any]]) -> st.SearchStrategy[Any]:

@@ -1,6 +1,6 @@
 """The v0 rewarder protocol: its messages, its codec, its limits, and the episode machine's table.
 
-This package is the specification: no dependencies, no I/O, no clock. ``reports`` are the messages between a program on
+This package is the specification: no I/O, no clock. ``reports`` are the messages between a program on
 the remote and its daemon, ``metadata`` the pixels by which an agent knows how old a picture is.
 """
 

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from .errors import BadBody, LocalProtocolError, MalformedEnvelope, MessageId, RemoteProtocolError, UnknownMethod
-from .kinds import from_json, to_json
-from .limits import MAX_MESSAGE_BYTES
-from .messages import AGENT_METHODS, METHOD_OF, SERVER_METHODS, AgentMessage, Headers, Message, ServerMessage
+from .kinds import read, write
+from .limits import MAX_EPISODE_ID, MAX_MESSAGE_BYTES
+from .messages import AGENT_METHODS, SERVER_METHODS, AgentMessage, Headers, Message, ServerMessage, method_of
 from .strict_json import MAX_DEPTH, dump, parse_object
+
+_MAX_EPISODE_ID_CHARS: Final = len(str(MAX_EPISODE_ID))
+
+# A decimal integer; Universe's documentation has "1.2" for one.
+_EPISODE_ID: Final = re.compile(rf"([0-9]{{1,{_MAX_EPISODE_ID_CHARS}}})(?:\.[0-9]{{1,{_MAX_EPISODE_ID_CHARS}}})?")
 
 M_co = TypeVar("M_co", bound=Message, covariant=True)
 
@@ -21,17 +27,26 @@ class Envelope(NamedTuple, Generic[M_co]):
 
 def encode(message: Message, headers: Headers) -> str:
     """Return the text frame that carries ``message``: one line of JSON."""
-    return envelop(message, encode_body(message), headers)
+    try:
+        return dump({"method": method_of(message), "headers": _headers(headers), "body": _body(message)})
+    except ValueError as error:
+        raise _unfit(message, error) from error
 
 
 def encode_body(message: Message) -> str:
     """Return the body of ``message`` as JSON, for ``envelop``: once for all connections that it is sent on."""
-    return _dump(message, message)
+    try:
+        return dump(_body(message), max_depth=MAX_DEPTH - 1)
+    except ValueError as error:
+        raise _unfit(message, error) from error
 
 
 def envelop(message: Message, body: str, headers: Headers) -> str:
     """Return the text frame of ``message``, whose encoded body is ``body``."""
-    return f'{{"method":"{METHOD_OF[type(message)]}","headers":{_dump(message, headers)},"body":{body}}}'
+    try:
+        return f'{{"method":"{method_of(message)}","headers":{dump(_headers(headers))},"body":{body}}}'
+    except ValueError as error:
+        raise _unfit(message, error) from error
 
 
 def decode_from_agent(data: str | bytes) -> Envelope[AgentMessage]:
@@ -45,11 +60,21 @@ def decode_from_server(data: str | bytes) -> Envelope[ServerMessage]:
     return _decode(data, SERVER_METHODS)
 
 
-def _dump(message: Message, part: Message | Headers) -> str:
-    try:
-        return dump(to_json(part), max_depth=MAX_DEPTH - 1)
-    except ValueError as error:
-        raise LocalProtocolError(f"{METHOD_OF[type(message)]} can't be sent: {error}") from error
+def _body(message: Message) -> dict[str, Any]:
+    body = write(message)
+    del body["method"]  # which stands beside it
+    return body
+
+
+def _headers(headers: Headers) -> dict[str, Any]:
+    written = write(headers)
+    if headers.episode_id is not None:
+        written["episode_id"] = str(headers.episode_id)
+    return written
+
+
+def _unfit(message: Message, error: ValueError) -> LocalProtocolError:
+    return LocalProtocolError(f"{method_of(message)} can't be sent: {error}")
 
 
 def _decode(data: str | bytes, methods: Mapping[str, type[M_co]]) -> Envelope[M_co]:
@@ -74,15 +99,19 @@ def _open(document: Mapping[str, Any], methods: Mapping[str, type[M_co]]) -> Env
         raise MalformedEnvelope("'method' is missing or not a string")
     if not isinstance(body, dict):
         raise MalformedEnvelope("'body' is missing or not an object")
+    episode_id = raw_headers.get("episode_id")
+    if isinstance(episode_id, str) and (match := _EPISODE_ID.fullmatch(episode_id)):
+        raw_headers["episode_id"] = int(match[1])
     try:
-        headers = from_json(Headers, raw_headers)
+        headers = read(Headers, raw_headers)
     except ValueError as error:
         raise MalformedEnvelope(f"header {error}") from None
     kind = methods.get(method)
     if kind is None:
         raise UnknownMethod(f"unknown method {method!r:.80}; known: {', '.join(methods)}")
+    body["method"] = method
     try:
-        return Envelope(from_json(kind, body), headers)
+        return Envelope(read(kind, body), headers)
     except ValueError as error:
         raise BadBody(f"{method}: {error}") from None
 
@@ -91,6 +120,6 @@ def _message_id(document: Mapping[str, Any]) -> MessageId | None:
     """Return the sender's ``message_id`` if it has a usable one, whatever else is wrong."""
     headers: Any = document.get("headers")
     try:
-        return from_json(Headers, {"message_id": headers["message_id"], "sent_at": 0}).message_id
+        return read(Headers, {"message_id": headers["message_id"], "sent_at": 0}).message_id
     except (LookupError, TypeError, ValueError):
         return None

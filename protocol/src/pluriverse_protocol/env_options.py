@@ -6,11 +6,11 @@ A remote declares the options of an environment in ``v0.env.describe``; ``v0.env
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from math import isfinite
 from typing import Annotated, Any, Final, Literal, cast
 
-from .kinds import Kind, Number, String, expect, from_json, items, to_json
+from msgspec import Meta
+
+from .kinds import JsonObject, Number, String, describe, read
 from .limits import MAX_OPTION_CHARS, MAX_OPTION_CHOICES, MAX_OPTION_INTEGER, MAX_OPTION_NAME_CHARS, MAX_OPTIONS
 
 Value = bool | int | float | str
@@ -22,57 +22,29 @@ _TYPES: Final[dict[str, tuple[type, ...]]] = {
     "string": (str,),
 }
 
+OptionType = Annotated[
+    Literal["integer", "number", "boolean", "string"],
+    Meta(description='"integer", "number", "boolean" or "string"'),
+]
+OptionValue = Annotated[
+    bool
+    | Annotated[int, Meta(ge=-MAX_OPTION_INTEGER, le=MAX_OPTION_INTEGER)]
+    | Number
+    | Annotated[str, Meta(max_length=MAX_OPTION_CHARS)],
+    Meta(description=f"boolean, number (integers of at most 2⁵³), or string of at most {MAX_OPTION_CHARS} characters"),
+]
+OptionChoices = Annotated[
+    tuple[OptionValue, ...],
+    Meta(max_length=MAX_OPTION_CHOICES, description=f"list of at most {MAX_OPTION_CHOICES} values"),
+]
+_Name = Annotated[str, Meta(min_length=1, max_length=MAX_OPTION_NAME_CHARS)]
+
 
 def _fits(value: Any, type_: str) -> bool:
     return isinstance(value, _TYPES[type_]) and isinstance(value, bool) == (type_ == "boolean")
 
 
-def read_value(value: Any) -> Value:
-    match value:
-        case bool():
-            return value
-        case int():
-            expect(abs(value) <= MAX_OPTION_INTEGER, f"{value!r:.80} is over {MAX_OPTION_INTEGER}")
-        case float():
-            expect(isfinite(value), f"{value!r} is not finite")
-        case str():
-            expect(len(value) <= MAX_OPTION_CHARS, f"a string of {len(value)} characters, over {MAX_OPTION_CHARS}")
-        case _:
-            raise ValueError(f"{value!r:.80} is no boolean, number or string")
-    return value
-
-
-def _read_type(value: Any) -> str:
-    expect(isinstance(value, str) and value in _TYPES)
-    return value
-
-
-def _by_name(value: Any) -> dict[str, Any]:
-    expect(isinstance(value, Mapping), f"expected an object, got {value!r:.80}")
-    named = cast("Mapping[Any, Any]", value)
-    expect(len(named) <= MAX_OPTIONS, f"{len(named)} options, over {MAX_OPTIONS}")
-    for name in named:
-        expect(isinstance(name, str) and 0 < len(name) <= MAX_OPTION_NAME_CHARS, f"the name {name!r:.80}")
-    return dict(named)
-
-
-OptionType = Annotated[
-    Literal["integer", "number", "boolean", "string"],
-    Kind('"integer", "number", "boolean" or "string"', _read_type),
-]
-OptionValue = Annotated[Value, Kind(f"boolean, number, or string of at most {MAX_OPTION_CHARS} characters", read_value)]
-OptionChoices = Annotated[
-    tuple[Value, ...],
-    Kind(
-        f"list of at most {MAX_OPTION_CHOICES} values",
-        lambda value: items(value, read_value, limit=MAX_OPTION_CHOICES, what="values"),
-        list,
-    ),
-]
-
-
-@dataclass(frozen=True)
-class Option:
+class Option(JsonObject, frozen=True):
     """One option: its type, the value that it has unless a reset says otherwise, and which values there are."""
 
     type: OptionType
@@ -115,13 +87,20 @@ class Option:
         return (self.minimum is None or value >= self.minimum) and (self.maximum is None or value <= self.maximum)
 
 
+_Named = Annotated[dict[_Name, Any], Meta(max_length=MAX_OPTIONS)]
+OptionsOfEnv = Annotated[Mapping[_Name, Option], Meta(max_length=MAX_OPTIONS, description="object of options")]
+OptionValues = Annotated[
+    Mapping[_Name, OptionValue],
+    Meta(max_length=MAX_OPTIONS, description=f"object of at most {MAX_OPTIONS} booleans, numbers and strings"),
+]
+
+
 def parse(json: object) -> dict[str, Option]:
     """Return the options that a JSON object declares by their names; an ``Option`` is returned unchanged."""
     declared: dict[str, Option] = {}
-    for name, option in _by_name(json).items():
+    for name, option in read(cast("Any", _Named), json).items():
         try:
-            expect(isinstance(option, Option | dict), f"is {option!r:.80}, expected an object")
-            declared[name] = option if isinstance(option, Option) else from_json(Option, option)
+            declared[name] = read(Option, option)
         except ValueError as error:
             raise ValueError(f"the option {name!r}: {error}") from None
     return declared
@@ -130,11 +109,11 @@ def parse(json: object) -> dict[str, Option]:
 def parse_values(json: object) -> dict[str, Value]:
     """Return the values that a JSON object gives by options' names."""
     values: dict[str, Value] = {}
-    for name, value in _by_name(json).items():
+    for name, value in read(cast("Any", _Named), json).items():
         try:
-            values[name] = read_value(value)
-        except ValueError as error:
-            raise ValueError(f"{name!r}: {error}") from None
+            values[name] = read(cast("Any", OptionValue), value)
+        except ValueError:
+            raise ValueError(f"{name!r} is {value!r:.80}, expected {describe(OptionValue)}") from None
     return values
 
 
@@ -144,12 +123,3 @@ def complete(declared: Mapping[str, Option], given: Mapping[str, Value]) -> dict
             there_are = ", ".join(declared) or "none"
             raise ValueError(f"there is no option {name!r:.80}; there are: {there_are}")
     return {name: option.checked(name, given.get(name, option.default)) for name, option in declared.items()}
-
-
-OptionsOfEnv = Annotated[
-    Mapping[str, Option],
-    Kind("object of options", parse, lambda options: {name: to_json(option) for name, option in options.items()}),
-]
-OptionValues = Annotated[
-    Mapping[str, Value], Kind(f"object of at most {MAX_OPTIONS} booleans, numbers and strings", parse_values)
-]

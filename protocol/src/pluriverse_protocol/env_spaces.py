@@ -5,41 +5,44 @@ A remote sends them in ``v0.env.describe``, for agents whose actions are numbers
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated, Any, cast
+from math import prod
+from typing import Annotated, Any
 
-from .kinds import ChoiceName, Flag, Key, Keys, KeysOfChoice, Kind, Shape, from_json, items, to_json
-from .limits import MAX_CHOICES
+from msgspec import Meta
+
+from .kinds import (
+    ChoiceName,
+    Flag,
+    JsonObject,
+    Key,
+    Keys,
+    KeysOfChoice,
+    Shape,
+    always,
+    expect,
+    expect_fitting,
+    read,
+    write,
+)
+from .limits import MAX_CHOICES, MAX_OBSERVATION_NUMBERS
 
 
-@dataclass(frozen=True)
-class Choice:
+class Choice(JsonObject, frozen=True):
     """One action of a discrete set: its name, for people, and the X keysyms of its keys, possibly none."""
 
     name: ChoiceName
     keys: KeysOfChoice
 
-
-def _read_choice(value: Any) -> Choice:
-    if isinstance(value, Choice):
-        return value
-    if not isinstance(value, dict):
-        raise ValueError(f"is {value!r:.80}, expected an object of name and keys")
-    return from_json(Choice, cast("dict[str, Any]", value))
+    def __post_init__(self) -> None:
+        expect_fitting(self, "keys", len(set(self.keys)) == len(self.keys))
 
 
 Choices = Annotated[
-    tuple[Choice, ...],
-    Kind(
-        f"list of at most {MAX_CHOICES} choices",
-        lambda value: items(value, _read_choice, limit=MAX_CHOICES, what="choices"),
-        lambda choices: [to_json(choice) for choice in choices],
-    ),
+    tuple[Choice, ...], Meta(max_length=MAX_CHOICES, description=f"list of at most {MAX_CHOICES} choices")
 ]
 
 
-@dataclass(frozen=True)
-class Spaces:
+class Spaces(JsonObject, frozen=True):
     """Actions and observations. The defaults stand for none of either.
 
     ``discrete``: the keys of choice i are held while i is chosen, and all other keys of all choices are up. With
@@ -54,22 +57,23 @@ class Spaces:
     its agent go one step, with whatever else is held; None: time goes on by itself, or each key is a step.
     """
 
-    discrete: Choices = ()
-    tap: Flag = False
-    keys: Keys = ()
-    pointer: Flag = False
-    text: Flag = False
+    discrete: Choices = always(())
+    tap: Flag = always(False)
+    keys: Keys = always(())
+    pointer: Flag = always(False)
+    text: Flag = always(False)
     observation: Shape | None = None
     step: Key | None = None
 
     def __post_init__(self) -> None:
+        expect_fitting(self, "keys", len(set(self.keys)) == len(self.keys))
+        expect_fitting(self, "observation", prod(self.observation or ()) <= MAX_OBSERVATION_NUMBERS)
         names: set[str] = set()
         for choice in self.discrete:
-            if choice.name in names:
-                raise ValueError(f"'discrete' has two choices {choice.name!r}, expected each name once")
+            expect(choice.name not in names, f"'discrete' has two choices {choice.name!r}, expected each name once")
             names.add(choice.name)
-            if self.keys and not set(choice.keys) <= set(self.keys):
-                raise ValueError(f"the choice {choice.name!r} has a key that isn't among 'keys'")
+            known = not self.keys or set(choice.keys) <= set(self.keys)
+            expect(known, f"the choice {choice.name!r} has a key that isn't among 'keys'")
 
     @property
     def keyboard(self) -> tuple[int, ...]:
@@ -77,16 +81,12 @@ class Spaces:
         return self.keys or tuple(dict.fromkeys(key for choice in self.discrete for key in choice.keys))
 
     def as_json(self) -> dict[str, Any]:
-        return to_json(self)
+        return write(self)
 
 
 def parse(json: object) -> Spaces:
     """Return the spaces that a JSON object stands for; unknown keys are ignored, ``Spaces`` are returned unchanged."""
-    if isinstance(json, Spaces):
-        return json
-    if not isinstance(json, dict):
-        raise ValueError(f"expected an object, got {json!r:.80}")
-    return from_json(Spaces, cast("dict[str, Any]", json))
+    return read(Spaces, json)
 
 
-SpacesOfEnv = Annotated[Spaces, Kind("object of spaces", parse, Spaces.as_json)]
+SpacesOfEnv = Annotated[Spaces, Meta(description="object of spaces")]

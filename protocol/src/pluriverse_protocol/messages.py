@@ -1,9 +1,10 @@
-"""The messages of the v0 rewarder protocol, one frozen dataclass each; a field's annotation is its kind on the wire."""
+"""The messages of the v0 rewarder protocol, one frozen Struct each; a field's annotation is its kind on the wire."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, get_args
+
+from msgspec import field
 
 from .env_options import OptionsOfEnv, OptionValues
 from .env_spaces import SpacesOfEnv
@@ -18,6 +19,7 @@ from .kinds import (
     Fps,
     Handles,
     Json,
+    JsonObject,
     MessageIdentifier,
     Names,
     Number,
@@ -29,12 +31,13 @@ from .kinds import (
     StepFrames,
     String,
     Time,
+    always,
+    expect_on_screen,
 )
-from .tree import Nodes
+from .tree import Nodes, expect_tree
 
 
-@dataclass(frozen=True)
-class Headers:
+class Headers(JsonObject, frozen=True):
     """The headers of every message.
 
     ``message_id`` is unique in its direction on its connection, ``sent_at`` the sender's UNIX seconds. Replies name
@@ -53,11 +56,14 @@ class Headers:
     last_number: Count | None = None
 
 
+class Message(JsonObject, frozen=True, tag_field="method"):
+    """The body of a message. Its method is its tag, and stands beside it in the envelope."""
+
+
 # ── server → agent ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@dataclass(frozen=True)
-class Describe:
+class Describe(Message, frozen=True, tag="v0.env.describe"):
     """The environment and its state: the first message on every connection, and on every change of state.
 
     ``picture`` is the part of the screen that the environment draws on; None stands for all of it.
@@ -90,9 +96,11 @@ class Describe:
     options: OptionsOfEnv | None = None
     info: Object | None = None
 
+    def __post_init__(self) -> None:
+        expect_on_screen(self, self.picture)
 
-@dataclass(frozen=True)
-class Reward:
+
+class Reward(Message, frozen=True, tag="v0.env.reward"):
     """The reward since the last one; with ``done``, the last of its episode."""
 
     reward: Number
@@ -103,59 +111,51 @@ class Reward:
     frame_at: Time | None = None
 
 
-@dataclass(frozen=True)
-class Text:
+class Text(Message, frozen=True, tag="v0.env.text"):
     """A text observation."""
 
     text: String
 
 
-@dataclass(frozen=True)
-class Observation:
+class Observation(Message, frozen=True, tag="v0.env.observation"):
     """A structured observation, for environments that have them."""
 
     observation: Json
 
 
-@dataclass(frozen=True)
-class Close:
+class Close(Message, frozen=True, tag="v0.connection.close"):
     """The server is about to hang up, and why."""
 
     message: String
 
 
-@dataclass(frozen=True)
-class ErrorReply:
+class ErrorReply(Message, frozen=True, tag="v0.reply.error"):
     """A request failed, and why."""
 
     message: String
 
 
-@dataclass(frozen=True)
-class ResetReply:
+class ResetReply(Message, frozen=True, tag="v0.reply.env.reset"):
     """The reset was accepted; the header ``episode_id`` names the episode that it began."""
 
 
-@dataclass(frozen=True)
-class PingReply:
+class PingReply(Message, frozen=True, tag="v0.reply.control.ping"):
     """The answer to a ping, at once."""
 
 
-@dataclass(frozen=True)
-class FirstFrame:
+class FirstFrame(Message, frozen=True, tag="v0.env.frame"):
     """In lockstep: an episode's first frame, unasked, or in a slot the answer to ``AgentBegin``.
 
     The pixels of ``frame`` follow in the same WebSocket message.
     """
 
     frame: PictureShape
-    text: String = ""
+    text: String = always("")
     observation: Json | None = None
     info: Object = field(default_factory=dict[str, Any])
 
 
-@dataclass(frozen=True)
-class StepReply:
+class StepReply(Message, frozen=True, tag="v0.reply.agent.step"):
     """In lockstep: the answer to step ``n``, with all that its frames earned. Pixels follow as in ``FirstFrame``.
 
     ``text`` is the last of the step, if there was one. With ``done`` the episode is over, and ``info`` has the
@@ -168,41 +168,40 @@ class StepReply:
     terminated: Flag
     truncated: Flag
     frame: PictureShape
-    text: String = ""
+    text: String = always("")
     observation: Json | None = None
     info: Object = field(default_factory=dict[str, Any])
 
 
-@dataclass(frozen=True)
-class SnapshotReply:
+class SnapshotReply(Message, frozen=True, tag="v0.reply.agent.snapshot"):
     """In lockstep: the snapshot's ``handle``; None: the program can keep none, and its agent plays again instead."""
 
     handle: Count | None = None
 
 
-@dataclass(frozen=True)
-class RestoreReply:
+class RestoreReply(Message, frozen=True, tag="v0.reply.agent.restore"):
     """In lockstep: the episode is where it was; its frame is that of then. Pixels follow as in ``FirstFrame``."""
 
     frame: PictureShape
-    text: String = ""
+    text: String = always("")
     observation: Json | None = None
     info: Object = field(default_factory=dict[str, Any])
 
 
-@dataclass(frozen=True)
-class TreeReply:
+class TreeReply(Message, frozen=True, tag="v0.reply.env.tree"):
     """What is on the environment's picture now, in ``nodes``, depth first. ``left_out``: how many more there were."""
 
     nodes: Nodes
-    left_out: Count = 0
+    left_out: Count = always(0)
+
+    def __post_init__(self) -> None:
+        expect_tree(self.nodes)
 
 
 # ── agent → server ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@dataclass(frozen=True)
-class Reset:
+class Reset(Message, frozen=True, tag="v0.env.reset"):
     """Begin an episode; the header ``episode_id`` names the one to leave behind. ``env_id`` None: the present one.
 
     ``options`` are values by name for this episode and those after it; options without a value get their defaults.
@@ -216,42 +215,36 @@ class Reset:
     clock: Clock | None = None
 
 
-@dataclass(frozen=True)
-class Ping:
+class Ping(Message, frozen=True, tag="v0.control.ping"):
     """Answer at once; four timestamps give the clocks' offset."""
 
 
-@dataclass(frozen=True)
-class Tree:
+class Tree(Message, frozen=True, tag="v0.env.tree"):
     """Say what is on the environment's picture: of remotes with the capability ``tree``. Observers may ask, too."""
 
 
-@dataclass(frozen=True)
-class Action:
+class Action(Message, frozen=True, tag="v0.agent.action"):
     """Input events of the agent: keys, pointer, joystick."""
 
     action: Events
     env_id: EnvId | None = None
 
 
-@dataclass(frozen=True)
-class AgentStep:
+class AgentStep(Message, frozen=True, tag="v0.agent.step"):
     """In lockstep: apply ``events``, and let the program go on by ``frames``. The header names the episode."""
 
     n: Count
-    frames: StepFrames = 1
-    events: Events = ()
+    frames: StepFrames = always(1)
+    events: Events = always(())
 
 
-@dataclass(frozen=True)
-class AgentSnapshot:
+class AgentSnapshot(Message, frozen=True, tag="v0.agent.snapshot"):
     """In lockstep: keep the moment of the episode that the header names, and no longer the snapshots in ``drop``."""
 
-    drop: Handles = ()
+    drop: Handles = always(())
 
 
-@dataclass(frozen=True)
-class AgentRestore:
+class AgentRestore(Message, frozen=True, tag="v0.agent.restore"):
     """In lockstep: go on from a snapshot, with the keys that were held then. The header names the episode.
 
     It keeps its number.
@@ -260,8 +253,7 @@ class AgentRestore:
     handle: Count
 
 
-@dataclass(frozen=True)
-class AgentBegin:
+class AgentBegin(Message, frozen=True, tag="v0.agent.begin"):
     """In a slot: begin an episode of what the remote plays. Without a seed it follows from the one before."""
 
     seed: Seed | None = None
@@ -283,37 +275,14 @@ ServerMessage = (
     | TreeReply
 )
 AgentMessage = Reset | Ping | Tree | Action | AgentStep | AgentSnapshot | AgentRestore | AgentBegin
-Message = ServerMessage | AgentMessage
 
 Pictured = FirstFrame | StepReply | RestoreReply
 """What has a picture behind it."""
 
-SERVER_METHODS: Final[dict[str, type[ServerMessage]]] = {
-    "v0.env.describe": Describe,
-    "v0.env.reward": Reward,
-    "v0.env.text": Text,
-    "v0.env.observation": Observation,
-    "v0.connection.close": Close,
-    "v0.reply.error": ErrorReply,
-    "v0.reply.env.reset": ResetReply,
-    "v0.reply.control.ping": PingReply,
-    "v0.reply.env.tree": TreeReply,
-    "v0.env.frame": FirstFrame,
-    "v0.reply.agent.step": StepReply,
-    "v0.reply.agent.snapshot": SnapshotReply,
-    "v0.reply.agent.restore": RestoreReply,
-}
-AGENT_METHODS: Final[dict[str, type[AgentMessage]]] = {
-    "v0.env.reset": Reset,
-    "v0.control.ping": Ping,
-    "v0.env.tree": Tree,
-    "v0.agent.action": Action,
-    "v0.agent.step": AgentStep,
-    "v0.agent.snapshot": AgentSnapshot,
-    "v0.agent.restore": AgentRestore,
-    "v0.agent.begin": AgentBegin,
-}
-METHOD_OF: Final[dict[type[Message], str]] = {
-    **{message: method for method, message in SERVER_METHODS.items()},
-    **{message: method for method, message in AGENT_METHODS.items()},
-}
+
+def method_of(message: Message | type[Message]) -> str:
+    return str(message.__struct_config__.tag)
+
+
+SERVER_METHODS: Final[dict[str, type[ServerMessage]]] = {method_of(kind): kind for kind in get_args(ServerMessage)}
+AGENT_METHODS: Final[dict[str, type[AgentMessage]]] = {method_of(kind): kind for kind in get_args(AgentMessage)}

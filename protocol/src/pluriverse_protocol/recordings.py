@@ -23,11 +23,13 @@ from __future__ import annotations
 import math
 import struct
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Final, cast
+from typing import Annotated, Any, Final
+
+from msgspec import Meta
 
 from .errors import LocalProtocolError, RemoteProtocolError
 from .events import MAX_BUTTONMASK, KeyEvent, PointerEvent
-from .kinds import Box, Count, EnvId, Fps, Kind, Number, String, from_json, integer, items, to_json
+from .kinds import Box, Count, EnvId, Fps, JsonObject, Number, String, always, read, write
 from .limits import MAX_KEYSYM, MAX_REPORT_BYTES
 from .rfb.raw_updates import max_bytes, rectangles
 from .strict_json import dump, parse_object
@@ -69,21 +71,14 @@ class TruncatedRecording(MalformedRecording):
     """The recording ends within a record, as it does when its writer is killed."""
 
 
-_BOX: Final[Kind] = cast("Any", Box).__metadata__[0]
-
-Side = Annotated[int, Kind(f"integer of 1 to {MAX_SIDE}", integer(1, MAX_SIDE))]
+Side = Annotated[int, Meta(ge=1, le=MAX_SIDE, description=f"integer of 1 to {MAX_SIDE}")]
 Regions = Annotated[
-    tuple[tuple[int, int, int, int], ...],
-    Kind(
-        f"list of at most {MAX_REGIONS} lists of x, y, width and height",
-        lambda value: items(value, _BOX.read, limit=MAX_REGIONS, what="regions"),
-        lambda regions: [list(region) for region in regions],
-    ),
+    tuple[Box, ...],
+    Meta(max_length=MAX_REGIONS, description=f"list of at most {MAX_REGIONS} lists of x, y, width and height"),
 ]
 
 
-@dataclass(frozen=True)
-class Header:
+class Header(JsonObject, frozen=True):
     """The runtime and its version, the environment at the beginning, the screen's size in pixels.
 
     ``began`` is UNIX seconds. With ``regions`` only these are exact, and the rest of the picture is seldom updated.
@@ -96,8 +91,8 @@ class Header:
     height: Side
     fps: Fps
     began: Number
-    regions: Regions = ()
-    format: Count = FORMAT
+    regions: Regions = always(())
+    format: Count = always(FORMAT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,7 +293,7 @@ def _buttons(mask: int) -> int:
 
 def _header_bytes(header: Header) -> bytes:
     try:
-        payload = dump(to_json(header)).encode()
+        payload = dump(write(header)).encode()
         _parse_header(b"H", payload)
     except ValueError as error:
         raise LocalProtocolError(f"the header can't be recorded: {error}") from error
@@ -313,7 +308,7 @@ def _parse_header(kind: bytes, payload: bytes) -> Header:
         raise ValueError(f"its format is {values.get('format')!r:.80}, expected {FORMAT}; a later version wrote it")
     if len(payload) > MAX_HEADER_BYTES:
         raise ValueError(f"a header of {len(payload)} bytes, over {MAX_HEADER_BYTES}")
-    header = from_json(Header, values)
+    header = read(Header, values)
     for x, y, width, height in header.regions:
         if x + width > header.width or y + height > header.height:
             raise ValueError(f"the region {width}x{height} at ({x}, {y}) isn't on the screen")

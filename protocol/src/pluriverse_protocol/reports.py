@@ -7,16 +7,35 @@ belongs to, so one that crosses a reset on its way is never counted for the wron
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, get_args
+
+from msgspec import field
 
 from .env_options import OptionValues, Value
 from .env_spaces import SpacesOfEnv
 from .errors import LocalProtocolError, MalformedReport
-from .kinds import Box, Clock, Count, Flag, Fps, Json, Number, Object, Picture, Seed, String, Time, from_json, to_json
+from .kinds import (
+    Box,
+    Clock,
+    Count,
+    Flag,
+    Fps,
+    Json,
+    JsonObject,
+    Number,
+    Object,
+    Picture,
+    Seed,
+    String,
+    Time,
+    always,
+    expect_on_screen,
+    read,
+    write,
+)
 from .limits import MAX_REPORT_BYTES
 from .strict_json import MAX_DEPTH, dump, parse_object
-from .tree import Nodes
+from .tree import Nodes, expect_tree
 
 # An observation stands one level deeper in the message to agents than in its report.
 MAX_REPORT_DEPTH: Final = MAX_DEPTH - 1
@@ -25,8 +44,15 @@ MAX_REPORT_DEPTH: Final = MAX_DEPTH - 1
 TIME_LIMIT: Final = "time limit"
 
 
-@dataclass(frozen=True)
-class Ready:
+class _Report(JsonObject, frozen=True, tag_field="report"):
+    """What a program says."""
+
+
+class _Request(JsonObject, frozen=True, tag_field="request"):
+    """What the daemon says."""
+
+
+class Ready(_Report, frozen=True, tag="ready"):
     """The episode's first frame is on the screen; it runs from now on, at ``fps`` frames a second if that is known.
 
     ``joystick`` asks for the agent's joystick events; without it agents get an error for them.
@@ -37,14 +63,16 @@ class Ready:
 
     episode: Count
     fps: Fps | None = None
-    joystick: Flag = False
+    joystick: Flag = always(False)
     picture: Picture | None = None
     spaces: SpacesOfEnv | None = None
     info: Object | None = None
 
+    def __post_init__(self) -> None:
+        expect_on_screen(self, self.picture)
 
-@dataclass(frozen=True)
-class Reward:
+
+class Reward(_Report, frozen=True, tag="reward"):
     """The program earned ``reward``; ``at`` is the clock when the frame that earned it was on the screen.
 
     ``info`` is sent to agents with it, such as how many ``lives`` are left; a reward of 0 is then sent at once as well.
@@ -55,62 +83,56 @@ class Reward:
     reward: Number
     at: Time | None = None
     info: Object = field(default_factory=dict[str, Any])
-    source: String = ""
+    source: String = always("")
 
 
-@dataclass(frozen=True)
-class Done:
+class Done(_Report, frozen=True, tag="done"):
     """The episode is over, with what its last frame earned. An outcome is terminated, a limit truncated.
 
     ``source`` as of ``Reward``.
     """
 
     episode: Count
-    reward: Number = 0.0
-    terminated: Flag = True
-    truncated: Flag = False
-    reason: String = ""
+    reward: Number = always(0.0)
+    terminated: Flag = always(True)
+    truncated: Flag = always(False)
+    reason: String = always("")
     at: Time | None = None
     info: Object = field(default_factory=dict[str, Any])
-    source: String = ""
+    source: String = always("")
 
 
-@dataclass(frozen=True)
-class Text:
+class Text(_Report, frozen=True, tag="text"):
     """A text observation."""
 
     episode: Count
     text: String
 
 
-@dataclass(frozen=True)
-class Observation:
+class Observation(_Report, frozen=True, tag="observation"):
     """A structured observation: any JSON."""
 
     episode: Count
     observation: Json
 
 
-@dataclass(frozen=True)
-class Frame:
+class Frame(_Report, frozen=True, tag="frame"):
     """A frame was drawn; counts are since the episode began."""
 
     episode: Count
     frames: Count
-    late_frames: Count = 0
+    late_frames: Count = always(0)
     at: Time | None = None
 
 
-@dataclass(frozen=True)
-class SlotFrames:
+class SlotFrames(_Report, frozen=True, tag="slot_frames"):
     """In lockstep: the slots beside the program's own environment played ``frames`` since the last such report."""
 
     episode: Count
     frames: Count
 
 
-@dataclass(frozen=True)
-class Readings:
+class Readings(_Report, frozen=True, tag="readings"):
     """The readings of a scraped program at ``at``, for people, metrics and recordings; not sent to agents.
 
     ``readings`` has an object for each source whose reading has changed: ``value`` that counts (or null), ``raw`` as it
@@ -121,22 +143,23 @@ class Readings:
     episode: Count
     readings: Object
     at: Time | None = None
-    cycle_ms: Number = 0.0
+    cycle_ms: Number = always(0.0)
 
 
-@dataclass(frozen=True)
-class TreeRead:
+class TreeRead(_Report, frozen=True, tag="tree"):
     """What is on the screen, as ``ReadTree`` with this ``number`` asked; or why that can't be said, in ``error``."""
 
     episode: Count
     number: Count
-    nodes: Nodes = ()
-    left_out: Count = 0
-    error: String = ""
+    nodes: Nodes = always(())
+    left_out: Count = always(0)
+    error: String = always("")
+
+    def __post_init__(self) -> None:
+        expect_tree(self.nodes)
 
 
-@dataclass(frozen=True)
-class Reset:
+class Reset(_Request, frozen=True, tag="reset"):
     """Begin an episode. The program answers with ``Ready`` once its first frame is on the screen.
 
     ``options`` has a value for each option that the environment declares. ``clock`` None: real time. In lockstep
@@ -154,36 +177,31 @@ class Reset:
     spaces: SpacesOfEnv | None = None
 
 
-@dataclass(frozen=True)
-class Stop:
+class Stop(_Request, frozen=True, tag="stop"):
     """Exit."""
 
 
-@dataclass(frozen=True)
-class Joystick:
+class Joystick(_Request, frozen=True, tag="joystick"):
     """One joystick event of the agent: a name as ``JoystickAxisXEvent``, and its value."""
 
     event: String
     value: Number
 
 
-@dataclass(frozen=True)
-class Delivered:
+class Delivered(_Request, frozen=True, tag="delivered"):
     """The reward message of a step of a Sync environment was sent at ``sent_at``: paint a later clock soon."""
 
     episode: Count
     sent_at: Time
 
 
-@dataclass(frozen=True)
-class Watched:
+class Watched(_Request, frozen=True, tag="watched"):
     """Whether anybody looks at the screen: in lockstep nothing else does, and drawing may cost more than a step."""
 
     watched: Flag
 
 
-@dataclass(frozen=True)
-class ReadTree:
+class ReadTree(_Request, frozen=True, tag="read_tree"):
     """Say what is on ``picture``, a part of the screen, by the program's widgets. Only scrapers are asked."""
 
     number: Count
@@ -193,29 +211,9 @@ class ReadTree:
 Report = Ready | Reward | Done | Text | Observation | Frame | SlotFrames | Readings | TreeRead
 Request = Reset | Stop | Joystick | Delivered | Watched | ReadTree
 
-REPORTS: Final[dict[str, type[Report]]] = {
-    "ready": Ready,
-    "reward": Reward,
-    "done": Done,
-    "text": Text,
-    "observation": Observation,
-    "frame": Frame,
-    "slot_frames": SlotFrames,
-    "readings": Readings,
-    "tree": TreeRead,
-}
-REQUESTS: Final[dict[str, type[Request]]] = {
-    "reset": Reset,
-    "stop": Stop,
-    "joystick": Joystick,
-    "delivered": Delivered,
-    "watched": Watched,
-    "read_tree": ReadTree,
-}
-_NAMES: Final[dict[type[Report | Request], str]] = {
-    **{kind: name for name, kind in REPORTS.items()},
-    **{kind: name for name, kind in REQUESTS.items()},
-}
+REPORTS: Final[dict[str, type[Report]]] = {str(kind.__struct_config__.tag): kind for kind in get_args(Report)}
+REQUESTS: Final[dict[str, type[Request]]] = {str(kind.__struct_config__.tag): kind for kind in get_args(Request)}
+
 _M = TypeVar("_M", bound=Report | Request)
 
 
@@ -226,9 +224,9 @@ def encode_line(message: Report | Request) -> bytes:
 
 def encode_object(message: Report | Request) -> tuple[dict[str, Any], str]:
     """Return the message as a JSON object, and as its text."""
-    name = _NAMES[type(message)]
+    name = message.__struct_config__.tag
     try:
-        values = {"report" if name in REPORTS else "request": name, **to_json(message)}
+        values = write(message)
         text = dump(values)
     except ValueError as error:
         raise LocalProtocolError(f"{name} can't be sent: {error}") from error
@@ -258,6 +256,6 @@ def _decode(line: bytes, key: str, table: dict[str, type[_M]]) -> _M:
     if not isinstance(name, str) or name not in table:
         raise MalformedReport(f"{key!r} is {name!r:.80}, expected one of {', '.join(table)}")
     try:
-        return from_json(table[name], values)
+        return read(table[name], values)
     except ValueError as error:
         raise MalformedReport(f"{name}: {error}") from None

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated, Any, cast
+from collections.abc import Sequence
+from typing import Annotated
 
-from .kinds import Box, Count, Kind, String, expect, from_json, items, to_json
+from msgspec import Meta
+
+from .kinds import Box, Count, JsonObject, always, expect
 from .limits import MAX_LABEL_CHARS, MAX_ROLE_CHARS, MAX_TREE_CHARS, MAX_TREE_NODES
 
+_Role = Annotated[str, Meta(max_length=MAX_ROLE_CHARS, description=f"string of at most {MAX_ROLE_CHARS} characters")]
+_Label = Annotated[str, Meta(max_length=MAX_LABEL_CHARS, description=f"string of at most {MAX_LABEL_CHARS} characters")]
 
-@dataclass(frozen=True)
-class Node:
+
+class Node(JsonObject, frozen=True):
     """One thing that is to be seen.
 
     ``role`` is a role of WAI-ARIA where there is one for it, such as ``button``; ``text`` is what is only read. ``box``
@@ -18,39 +22,24 @@ class Node:
     boxes to be checked ``true``, ``false`` or ``mixed``. ``parent`` is the index of the node that it is in; None: none.
     """
 
-    role: String
+    role: _Role
     box: Box
-    name: String = ""
-    value: String | None = None
+    name: _Label = always("")
+    value: _Label | None = None
     parent: Count | None = None
 
-    def __post_init__(self) -> None:
-        expect(len(self.role) <= MAX_ROLE_CHARS, f"'role' is over {MAX_ROLE_CHARS} characters long")
-        for text in (self.name, self.value or ""):
-            expect(len(text) <= MAX_LABEL_CHARS, f"a text is over {MAX_LABEL_CHARS} characters long")
 
-
-def _read_node(value: Any) -> Node:
-    if isinstance(value, Node):
-        return value
-    expect(isinstance(value, dict), "expected an object")
-    return from_json(Node, cast("dict[str, Any]", value))
-
-
-def _read(value: Any) -> tuple[Node, ...]:
-    nodes = items(value, _read_node, limit=MAX_TREE_NODES, what="nodes")
+def expect_tree(nodes: Sequence[Node]) -> None:
     for index, node in enumerate(nodes):
         expect(node.parent is None or node.parent < index, f"[{index}] has a parent that doesn't come before it")
     characters = sum(len(node.role) + len(node.name) + len(node.value or "") for node in nodes)
     expect(characters <= MAX_TREE_CHARS, f"{characters} characters, over {MAX_TREE_CHARS}")
-    return nodes
 
 
 Nodes = Annotated[
     tuple[Node, ...],
-    Kind(
-        f"list of at most {MAX_TREE_NODES} nodes, parents before what is in them",
-        _read,
-        lambda nodes: [to_json(node) for node in nodes],
+    Meta(
+        max_length=MAX_TREE_NODES,
+        description=f"list of at most {MAX_TREE_NODES} nodes, parents before what is in them",
     ),
 ]

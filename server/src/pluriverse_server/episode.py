@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 
+from msgspec import structs
 from pluriverse_protocol import messages, reports
 from pluriverse_protocol.env_options import Value
 from pluriverse_protocol.env_spaces import Spaces
@@ -298,7 +299,7 @@ class EpisodeMachine:
         description = self.description()
         assert description is not None
         # Not in what newcomers are told later: it is of the first frame.
-        described = replace(description, info=dict(info)) if info else description
+        described = structs.replace(description, info=dict(info)) if info else description
         return [Send(described, self._current.episode_id)]
 
     def _note_frame(self, at: float | None) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from pluriverse.errors import ConfigurationError
 from pluriverse.recording import dataset as dataset_module
 from pluriverse.recording.export import Export

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from pluriverse.adapters.pictures import PictureOptions
 from pluriverse.errors import ConfigurationError
 from pluriverse.recording.demonstrations import Demonstration, demonstrations

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import cv2
 import pytest
+from msgspec.structs import replace
 from pluriverse.errors import ConfigurationError
 from pluriverse.recording.export import Export
 from pluriverse.recording.recorded_screen import RecordedScreen

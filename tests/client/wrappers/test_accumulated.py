@@ -50,6 +50,12 @@ def test_masks_are_those_of_the_last_step_and_of_the_agents_own_action() -> None
     assert sum_.info_n == [{"mask.masked.action": True}]
 
 
+def test_remote_is_away_no_more_once_a_later_step_does_not_say_so() -> None:
+    sum_ = Accumulated.of(step(None, 0.0, False, **{"env_status.reconnecting": True}))
+    sum_.add(step(seen(), 0.0, False))
+    assert sum_.info_n == [{}]
+
+
 def test_remote_that_is_away_is_not_awaited() -> None:
     sum_ = Accumulated(3)
     info = [{}, {"env_status.disconnected": True}, {"error": "it broke"}]

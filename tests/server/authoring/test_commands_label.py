@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from pluriverse_protocol.recordings import Header
 from pluriverse_server.authoring.label import Known, RewardSource, what_is_read
 from pluriverse_server.authoring.labels import game_of

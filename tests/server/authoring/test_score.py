@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 from pluriverse_protocol import reports
 from pluriverse_protocol.recordings import Header, Record, Said, Update
 from pluriverse_protocol.rfb.raw_updates import raw_update
@@ -275,7 +276,7 @@ def test_a_table_is_printed_that_says_100_percent_of_perfect_ones_only(tmp_path:
 @pytest.mark.parametrize(
     ("header", "records", "complaint"),
     [
-        (replace(HEADER, runtime="other"), RECORDS, "is a recording of other, and this is toy"),
+        (structs.replace(HEADER, runtime="other"), RECORDS, "is a recording of other, and this is toy"),
         (HEADER, RECORDS[:1] + RECORDS[2:5], "coins: not on the screen, and not read when this was recorded"),
     ],
 )

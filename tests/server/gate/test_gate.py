@@ -351,6 +351,20 @@ async def test_vnc_server_of_those_who_watch_that_answers_no_more_is_replaced(
     watcher.close()
 
 
+async def test_who_watches_is_let_in_though_the_vnc_server_has_just_died(tokened: Screen, tmp_path: Path) -> None:
+    open_for_watchers = tokened.gate.open_for_watchers
+    assert open_for_watchers is not None
+    dead = [tmp_path / "dead"]
+
+    async def opened() -> Path:
+        return dead.pop() if dead else await open_for_watchers()
+
+    tokened.gate.open_for_watchers = opened
+    watcher = await enter(tokened, "observers-token")
+    await see(watcher)
+    watcher.close()
+
+
 async def test_whoever_floods_with_pings_is_hung_up_on_with_words(tokened: Screen) -> None:
     assert tokened.gate.keyring is not None
     client, web = await enter_by_web(tokened, tokened.gate.keyring.listed[0])

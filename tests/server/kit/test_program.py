@@ -4,11 +4,11 @@ import os
 import signal
 import threading
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from pluriverse_protocol.events import Event
 from pluriverse_protocol.reports import Delivered, Ready, Reset, Stop
 from pluriverse_server import kit

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from pluriverse_protocol.env_options import Option
-from pluriverse_protocol.kinds import fields_of
 from pluriverse_server.manifest.page import PageTable
 from pluriverse_server.manifest.runtime import EnvTable, fill_address, fill_command
 from pydantic import ValidationError
@@ -29,7 +28,12 @@ def test_the_documents_example_is_read_and_its_table_has_every_key() -> None:
     assert list(options) == ["level", "music", "skill"]
     assert options["level"] == Option("integer", 1, 1.0, 9.0, description="how large the maze is")
     keys = [key for row in re.findall(r"^\| ((?:`\w+`(?:, )?)+) \|", section, re.MULTILINE) for key in row.split(", ")]
-    assert [key.strip("`") for key in keys] == [field.key for field in fields_of(Option)]
+    assert [key.strip("`") for key in keys] == list(Option.__struct_fields__)
+
+
+def test_options_are_dumped_with_their_table() -> None:
+    dumped = EnvTable.model_validate(MAZE).model_dump(mode="json")["options"]
+    assert EnvTable(id="maze", options=dumped) == EnvTable.model_validate(MAZE)
 
 
 def test_thousands_of_environments_share_equal_options() -> None:
@@ -41,7 +45,7 @@ def test_thousands_of_environments_share_equal_options() -> None:
     ("options", "complaint"),
     [
         (3, "options"),
-        ({"level": 3}, "the option 'level': is 3, expected an object"),
+        ({"level": 3}, "the option 'level': expected an object, got 3"),
         ({"level": {"type": "integer", "default": 1, "max": 9}}, "the option 'level': unknown key 'max', expected one"),
         ({"level": {"type": "integer", "default": "1"}}, "the option 'level': 'default' is '1', expected an integer"),
     ],

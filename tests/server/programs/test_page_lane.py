@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
+import socket
 from contextlib import AbstractAsyncContextManager, closing
 from typing import Any, Literal
 from urllib.request import urlopen
 
 import pytest
 from pluriverse.adapters.gymnasium import PluriverseEnv
-from pluriverse_protocol import lane
-from pluriverse_protocol.messages import ErrorReply, FirstFrame, ServerMessage, StepReply
+from pluriverse_protocol import encode, lane
+from pluriverse_protocol.messages import AgentStep, ErrorReply, FirstFrame, Headers, ServerMessage, StepReply
 from pluriverse_server.programs import page_clock
+from pluriverse_server.programs.page_lane import PageLane
 from support.agent import Agent
 from support.agent import connected as agent_at
 from support.pages import PageRemote, page_remote, short_folder, write_runtime
 from support.remotes import MachineRemote, on_machine
 from support.served import PASSWORD
+from support.waiting import DEADLINE_S
+from websockets.frames import Frame, Opcode
 
 pytestmark = pytest.mark.browser
 
@@ -154,3 +159,25 @@ async def test_bad_steps_are_refused_or_truncate_and_the_next_episode_is_fine(mo
                 assert (message.text, number) == ("seed 0", episode + 2)
                 await ask(agent, 1, episode + 2, "a")
                 assert (await stepped(agent, 1)).reward == 1.0
+
+
+async def test_step_is_played_to_its_end_though_its_agent_leaves() -> None:
+    begun, go_on, ended = asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+    async def play(_: AgentStep, __: Headers) -> tuple[ErrorReply, None]:
+        begun.set()
+        await go_on.wait()
+        ended.set()
+        return ErrorReply("nobody hears it"), None
+
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        steps = PageLane(play)
+        steps.open(theirs)
+        said = encode(AgentStep(1), Headers(1, 0.0, 1))
+        ours.sendall(Frame(Opcode.TEXT, said.encode()).serialize(mask=True))
+        async with asyncio.timeout(DEADLINE_S):
+            await begun.wait()
+            steps.close()
+            go_on.set()
+            await ended.wait()

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pluriverse_protocol.env_spaces import Choice, Spaces
+from pluriverse_protocol.env_spaces import Choice, Spaces, parse
 from pluriverse_protocol.reports import (
     Delivered,
     Done,
@@ -141,12 +141,12 @@ async def test_what_a_program_knows_at_its_first_frame_comes_with_the_running_de
         process.report(Ready(asked.episode, spaces=jump, info={"lives": 3}))
         described = (await agent.hear_method("v0.env.describe", env_state="running"))["body"]
         assert described["info"] == {"lives": 3}
-        assert described["spaces"] == jump.as_json()
+        assert parse(described["spaces"]) == jump
         assert served.service.permitted is not None
         assert served.service.permitted.keys == {ord("z"), *PROBES}
         async with served.agent(observer=True) as later:
             newcomer = await later.hear_method("v0.env.describe", env_state="running")
-            assert newcomer["body"]["spaces"] == jump.as_json()
+            assert parse(newcomer["body"]["spaces"]) == jump
             assert "info" not in newcomer["body"]
 
 

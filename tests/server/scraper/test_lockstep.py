@@ -9,6 +9,7 @@ import sys
 from collections.abc import AsyncGenerator, Sequence
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import psutil
@@ -16,9 +17,12 @@ import pytest
 from numpy.typing import NDArray
 from pluriverse_protocol.events import Event, KeyEvent, PointerEvent
 from pluriverse_protocol.messages import StepReply
-from pluriverse_protocol.reports import Frame, Readings, Ready, Reward
+from pluriverse_protocol.reports import Done, Frame, Readings, Ready, Reward
+from pluriverse_server.lockstep import Advance
 from pluriverse_server.manifest.spaces import keysym
 from pluriverse_server.scraper.home import HELD_HOME
+from pluriverse_server.scraper.lockstep import HANGS, ScrapedSteps
+from pluriverse_server.scraper.pace import SteppedPace
 from support.lanes import Heard, LaneAgent
 from support.scraped import DRAWS, HEIGHT, MANIFEST, WIDTH, Scraped, scraping
 from support.waiting import eventually
@@ -236,6 +240,16 @@ async def test_episode_of_a_program_that_never_waits_is_truncated_with_the_reaso
         await scraped.ready(clock="lockstep")
         await agent.first()
         assert not (await agent.play())[0].done
+
+
+def test_step_in_which_a_program_never_waits_cuts_its_episode() -> None:
+    clock, play = Mock(elapsed=0.0), Mock()
+    clock.advance.return_value = Advance.LATE
+    play.pace = SteppedPace(60.0, clock)
+    play.rules.cut.return_value = [Done(1, truncated=True, reason=HANGS)]
+    outcome = ScrapedSteps(play, 1, None, None, Mock()).play((), 2)
+    assert (outcome.truncated, outcome.reason) == (True, HANGS)
+    play.break_off.assert_called_once_with(HANGS)
 
 
 async def test_home_has_the_same_name_each_time_where_addresses_are_to_be_the_same(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
-from pluriverse_protocol.kinds import from_json, to_json
+from pluriverse_protocol.kinds import read, write
 from pluriverse_protocol.limits import MAX_LABEL_CHARS, MAX_TREE_CHARS, MAX_TREE_NODES
 from pluriverse_protocol.messages import TreeReply
 from pluriverse_server.sources.trees import HOLDERS, TEXT, Found, trim
@@ -37,7 +37,7 @@ def test_all_of_a_tree_is_within_the_picture_and_fits_the_protocol(found: list[F
         for index, each in enumerate(found)
     ]
     tree = trim(marked, PICTURE)
-    assert from_json(TreeReply, to_json(TreeReply(tree.nodes, tree.left_out))).nodes == tree.nodes
+    assert read(TreeReply, write(TreeReply(tree.nodes, tree.left_out))).nodes == tree.nodes
     for node in tree.nodes:
         x, y, width, height = node.box
         assert x >= 10

@@ -10,9 +10,10 @@ from __future__ import annotations
 import ast
 import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
+from msgspec.structs import replace
 from pluriverse_protocol.env_spaces import Choice
 from pluriverse_protocol.reports import Done
 

@@ -10,6 +10,7 @@ from collections import deque
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from msgspec import structs
 from pluriverse_protocol import Headers
 from pluriverse_protocol.codec import encode_body, envelop
 from pluriverse_protocol.messages import Observation, Reward, ServerMessage, Text
@@ -102,10 +103,8 @@ class SendQueue:
             if not isinstance(earlier.message, Reward) or earlier.episode_id != later.episode_id:
                 return False
             total = add_finite(earlier.message.reward, later.message.reward)
-            self._queue[index] = replace(
-                later,
-                message=replace(later.message, reward=total, info={**earlier.message.info, **later.message.info}),
-            )
+            info = {**earlier.message.info, **later.message.info}
+            self._queue[index] = replace(later, message=structs.replace(later.message, reward=total, info=info))
             self.merged_rewards += 1
             return True
         return False

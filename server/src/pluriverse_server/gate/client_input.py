@@ -14,9 +14,9 @@ import asyncio
 import enum
 import logging
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import replace
 from typing import Any, Final, Protocol
 
+from msgspec.structs import replace
 from pluriverse_protocol.events import KeyEvent, PointerEvent
 from pluriverse_protocol.limits import MAX_KEYSYM
 from pluriverse_protocol.rfb.errors import RfbError

@@ -15,9 +15,10 @@ import signal
 import socket
 import traceback
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final, NoReturn, Protocol
 
+from msgspec.structs import replace
 from pluriverse_protocol import lane as lanes
 from pluriverse_protocol.limits import DRAWN_SEED_BITS
 from pluriverse_protocol.messages import AgentBegin, AgentStep, Headers

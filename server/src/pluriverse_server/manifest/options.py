@@ -7,10 +7,10 @@ from typing import Annotated, Any, Final, cast
 from weakref import WeakValueDictionary
 
 from pluriverse_protocol.env_options import Option, parse
-from pluriverse_protocol.kinds import fields_of
-from pydantic import PlainValidator
+from pluriverse_protocol.kinds import write
+from pydantic import PlainSerializer, PlainValidator
 
-_KEYS: Final = tuple(field.key for field in fields_of(Option))
+_KEYS: Final = Option.__struct_fields__
 
 
 class Options(dict[str, Option]):
@@ -40,4 +40,8 @@ def _check_keys(value: Any) -> None:
                 raise ValueError(f"the option {name!r}: unknown key {key!r}, expected one of: {', '.join(_KEYS)}")
 
 
-OptionsTable = Annotated[Options, PlainValidator(_read)]
+def _write(options: Options) -> dict[str, Any]:
+    return {name: write(option) for name, option in options.items()}
+
+
+OptionsTable = Annotated[Options, PlainValidator(_read), PlainSerializer(_write)]

@@ -7,11 +7,11 @@ import contextlib
 import socket
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Final
 from urllib.parse import urljoin, urlsplit
 
+from msgspec.structs import replace
 from pluriverse_protocol import Headers, reports
 from pluriverse_protocol.env_options import Value
 from pluriverse_protocol.lane import View

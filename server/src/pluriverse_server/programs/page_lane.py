@@ -6,10 +6,10 @@ import asyncio
 import socket
 import time
 from collections.abc import Callable, Coroutine
-from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 from pluriverse_protocol import Headers, reports
 from pluriverse_protocol.errors import MessageId

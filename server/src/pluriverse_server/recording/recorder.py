@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from msgspec import structs
 from pluriverse_protocol import reports
 from pluriverse_protocol.env_spaces import Spaces
 from pluriverse_protocol.errors import LocalProtocolError
@@ -64,7 +65,7 @@ class Recorder:
 
     def __init__(self, path: Path, header: Header, keep: Keep, tap: VncTap, spaces: Spaces | None) -> None:
         # Regions in the header mean that nothing else was kept in full.
-        self.header = header = header if keep in _RESTS else replace(header, regions=())
+        self.header = header = header if keep in _RESTS else structs.replace(header, regions=())
         self.failed: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self._keep: Keep = keep
         self._tap = tap

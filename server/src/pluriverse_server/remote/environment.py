@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, Protocol, TypeVar, cast
 
+from msgspec import structs
 from pluriverse_protocol import messages, reports
 from pluriverse_protocol.episodes import State
 from pluriverse_protocol.events import Event, JoystickEvent
@@ -486,7 +487,7 @@ class EnvironmentService:
         block = runtime.block
         entry = self._catalogue[described.env_id]
         clocks, slots = self._manifest.clocks(described.env_id), self._manifest.slots(described.env_id)
-        return replace(
+        return structs.replace(
             described,
             runtime=runtime.id,
             runtime_version=runtime.version,

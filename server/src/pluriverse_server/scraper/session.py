@@ -7,10 +7,10 @@ import logging
 import math
 import time
 from collections.abc import Coroutine, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
+from msgspec.structs import replace
 from pluriverse_protocol.errors import LocalProtocolError
 from pluriverse_protocol.reports import (
     TIME_LIMIT,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Final
 
+from msgspec.structs import replace
 from pluriverse_protocol import reports
 
 from pluriverse_server.manifest.conditions import Value, holds, names_in

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, Self
 
+from msgspec.structs import replace
 from pluriverse_protocol.rfb.geometry import Box
 from pluriverse_protocol.tree import Node
 

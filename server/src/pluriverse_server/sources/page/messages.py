@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Final, cast
+from typing import Annotated, Final
 
-from pluriverse_protocol import reports
-from pluriverse_protocol.limits import MAX_EPISODE_ID, MAX_PIXELS, MAX_REPORT_BYTES, MAX_SIDE, MAX_TIME_S
+from msgspec import Meta
+from msgspec.structs import force_setattr
+from pluriverse_protocol import kinds, reports
+from pluriverse_protocol.kinds import Count, Flag, JsonObject, Picture, Time
+from pluriverse_protocol.limits import MAX_REPORT_BYTES
 from pluriverse_protocol.reports import MAX_REPORT_DEPTH
 from pluriverse_protocol.strict_json import dump, parse_object
 
@@ -26,46 +28,57 @@ MAX_CHARS: Final = (MAX_REPORT_BYTES - _REPORT_MARGIN) // 6
 MAX_REASON_CHARS: Final = 200
 
 
+def _text(limit: int) -> Meta:
+    return Meta(max_length=limit, description=f"string of at most {limit} characters")
+
+
+_Values = Annotated[
+    tuple[Annotated[float, Meta(ge=-MAX_VALUE, le=MAX_VALUE)], ...],
+    Meta(description=f"list of numbers of at most {MAX_VALUE:g}"),
+]
+_Reason = Annotated[str, _text(MAX_REASON_CHARS)]
+
+
 class BadValue(Exception):
     """The page sent an impossible value; the message is the reason why its episode ends."""
 
 
-@dataclass(frozen=True, slots=True)
-class PageMessage:
+class PageMessage(JsonObject, frozen=True):
     """One message of the watcher: what is new in episode ``episode`` of the page; None where nothing is new.
 
     ``at`` is the page's clock in UNIX seconds, ``values`` has one number for each of the manifest's rewards.
     """
 
-    episode: int
-    at: float
-    ready: bool = False
-    picture: tuple[int, int, int, int] | None = None
-    values: tuple[float, ...] | None = None
-    text: str | None = None
-    observation: Any = None
-    done: str | None = None
-    truncated: str | None = None
-    fault: str | None = None
+    episode: Count
+    at: Time
+    ready: Flag | None = False
+    picture: Picture | None = None
+    values: _Values | None = None
+    text: Annotated[str, _text(MAX_CHARS)] | None = None
+    observation: kinds.Json | None = None
+    done: _Reason | None = None
+    truncated: _Reason | None = None
+    fault: Annotated[str, _text(2 * MAX_REASON_CHARS)] | None = None
+
+    def __post_init__(self) -> None:
+        kinds.expect_on_screen(self, self.picture)
+        # JavaScript strings may contain half a surrogate pair, which UTF-8 can't encode.
+        for key in ("text", "done", "truncated", "fault"):
+            if text := getattr(self, key):
+                force_setattr(self, key, text.encode(errors="replace").decode())
 
 
 def read(payload: str, rewards: int) -> PageMessage:
     try:
-        said = parse_object(payload, max_depth=MAX_REPORT_DEPTH)
+        said = kinds.read(PageMessage, parse_object(payload, max_depth=MAX_REPORT_DEPTH))
+        size = 0 if said.observation is None else len(dump({"observation": said.observation}))
     except ValueError as error:
         raise BadValue(f"the page said what can't be read: {error}") from None
-    return PageMessage(
-        episode=_episode(said.get("episode")),
-        at=_number("at", said.get("at"), MAX_TIME_S),
-        ready=said.get("ready") is True,
-        picture=_picture(said.get("picture")),
-        values=_values(said.get("values"), rewards),
-        text=_text("text", said.get("text"), MAX_CHARS),
-        observation=_observation(said.get("observation")),
-        done=_text("done", said.get("done"), MAX_REASON_CHARS),
-        truncated=_text("truncated", said.get("truncated"), MAX_REASON_CHARS),
-        fault=_text("fault", said.get("fault"), 2 * MAX_REASON_CHARS),
-    )
+    if said.values is not None and len(said.values) != rewards:
+        raise BadValue(f"page: expected {rewards} reward values, got {said.values!r:.80}")
+    if size > MAX_REPORT_BYTES - _REPORT_MARGIN:
+        raise BadValue(f"page: observation is {size} bytes of JSON, over {MAX_REPORT_BYTES - _REPORT_MARGIN}")
+    return said
 
 
 class Scores:
@@ -107,62 +120,3 @@ class Scores:
 
     def _sum(self, give: str, values: Sequence[float]) -> float:
         return sum(value for value, table in zip(values, self._rewards, strict=True) if table.give == give)
-
-
-def _episode(value: Any) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= MAX_EPISODE_ID:
-        raise BadValue(f"the page speaks of episode {value!r:.80}")
-    return value
-
-
-def _number(key: str, value: Any, limit: float) -> float:
-    if not isinstance(value, int | float) or isinstance(value, bool):
-        raise BadValue(f"page: {key} is {value!s:.80}, expected a number")
-    if not -limit <= value <= limit:
-        raise BadValue(f"page: {key} is {value:g}, expected at most {limit:g}")
-    return float(value)
-
-
-def _values(value: Any, rewards: int) -> tuple[float, ...] | None:
-    if value is None:
-        return None
-    items = cast("list[Any]", value) if isinstance(value, list) else []
-    if len(items) != rewards:
-        raise BadValue(f"page: expected {rewards} reward values, got {value!r:.80}")
-    return tuple(_number(f"rewards[{index}].value", item, MAX_VALUE) for index, item in enumerate(items))
-
-
-def _picture(value: Any) -> tuple[int, int, int, int] | None:
-    if value is None:
-        return None
-    items = cast("list[Any]", value) if isinstance(value, list) else []
-    whole = [int(item) for item in items if isinstance(item, int | float) and 0 <= item <= MAX_SIDE]
-    if len(items) != 4 or whole != items or whole[2] == 0 or whole[3] == 0:
-        raise BadValue(f"page: picture is {value!r:.80}, expected [x, y, width, height] in whole pixels")
-    x, y, width, height = whole
-    if max(x + width, y + height) > MAX_SIDE or width * height > MAX_PIXELS:
-        raise BadValue(f"page: picture is {value!r:.80}, which is on no screen of RFB")
-    return x, y, width, height
-
-
-def _text(key: str, value: Any, limit: int) -> str | None:
-    if value is None:
-        return None
-    if not isinstance(value, str):
-        raise BadValue(f"page: {key} is {value!r:.80}, expected a string")
-    if len(value) > limit:
-        raise BadValue(f"page: {key} is {len(value)} characters long, over {limit}")
-    # JavaScript strings may contain half a surrogate pair, which UTF-8 can't encode.
-    return value.encode(errors="replace").decode()
-
-
-def _observation(value: Any) -> Any:
-    if value is None:
-        return None
-    try:
-        text = dump({"observation": value})
-    except ValueError as error:
-        raise BadValue(f"page: observation can't be sent: {error}") from None
-    if len(text) > MAX_REPORT_BYTES - _REPORT_MARGIN:
-        raise BadValue(f"page: observation is {len(text)} bytes of JSON, over {MAX_REPORT_BYTES - _REPORT_MARGIN}")
-    return value
