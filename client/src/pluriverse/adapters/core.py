@@ -69,9 +69,9 @@ class Core:
         """Start or find the remotes, and wait for an episode; the options are those of ``pluriverse.make``.
 
         ``slots``: how many of the environments each remote holds, in lockstep; None: one. ``record``: a new file for
-        what is needed to play a run in lockstep again, and to compare it. ``whole_screens``: keep the screens in full size and
-        colour, as rendering every step needs. Otherwise the VNC driver makes the pictures, and doesn't decode what they
-        don't show; in lockstep remotes make them, if they can.
+        what is needed to play a run in lockstep again, and to compare it. ``whole_screens``: keep the screens in full
+        size and colour, as rendering every step needs. Otherwise the VNC driver makes the pictures, and doesn't decode
+        what they don't show; in lockstep remotes make them, if they can.
         """
         validation.choice("clock", clock, CLOCKS)
         slots = 1 if slots is None else validation.integer("slots", slots, 1, MAX_SLOTS)
