@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pluriverse import steady
 from pluriverse.endpoint import Endpoint
 from pluriverse.errors import ConfigurationError, RemoteUnavailable
 from pluriverse.rewarder import connection as module
@@ -202,6 +203,17 @@ async def test_remote_that_breaks_the_protocol_is_given_up(said: str | bytes, ex
         assert expected in str(connection.error)
 
 
+async def test_methods_of_later_versions_are_passed_over() -> None:
+    async def speak(socket: ServerConnection) -> None:
+        await socket.send(json.dumps({**DESCRIBE, "method": "v0.env.weather"}))
+        await socket.send(json.dumps(DESCRIBE))
+        await socket.wait_closed()
+
+    async with misbehaving(speak) as port, opened(port) as connection:
+        assert connection.described is not None
+        assert connection.error is None
+
+
 async def test_remote_that_never_says_what_it_is_is_unavailable() -> None:
     async def keep_silent(socket: ServerConnection) -> None:
         await socket.wait_closed()
@@ -256,3 +268,42 @@ async def test_old_remotes_pings_without_received_at_are_used() -> None:
         assert skew is not None
         assert skew.low <= -99.0
         assert skew.high >= -100.0
+
+
+@pytest.mark.parametrize("step_s", [3600.0, -3600.0, 5.0])
+async def test_remotes_clock_that_is_set_is_noticed_with_its_next_message(
+    monkeypatch: pytest.MonkeyPatch, step_s: float
+) -> None:
+    monkeypatch.setattr(module, "PING_S", 60.0)
+    set_by = 0.0
+    go_on = asyncio.Event()
+
+    def headers(**more: Any) -> dict[str, Any]:
+        return {"message_id": 1, "sent_at": time.time() + set_by, **more}
+
+    async def say(socket: ServerConnection) -> None:
+        await socket.send(json.dumps({**DESCRIBE, "headers": headers(episode_id="1")}))
+
+    async def answer(socket: ServerConnection) -> None:
+        async for text in socket:
+            parent = json.loads(text)["headers"]["message_id"]
+            reply = headers(parent_message_id=parent, received_at=time.time() + set_by)
+            await socket.send(json.dumps({"method": "v0.reply.control.ping", "headers": reply, "body": {}}))
+
+    async def speak(socket: ServerConnection) -> None:
+        await say(socket)
+        answering = asyncio.create_task(answer(socket))
+        await go_on.wait()
+        await say(socket)
+        await answering
+
+    def skew(connection: RewarderConnection) -> float:
+        skew = connection.skew(steady.now())
+        return skew.middle if skew is not None else 0.0
+
+    async with misbehaving(speak) as port, opened(port) as connection:
+        await eventually(lambda: connection.pings == module.FIRST_PINGS)
+        assert abs(skew(connection)) < 1.0
+        set_by = step_s
+        go_on.set()
+        await eventually(lambda: abs(skew(connection) + step_s) < 1.0)

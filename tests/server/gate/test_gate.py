@@ -365,6 +365,15 @@ async def test_who_watches_is_let_in_though_the_vnc_server_has_just_died(tokened
     watcher.close()
 
 
+async def test_nothing_is_pressed_by_the_socket_of_those_who_watch(guarded: Screen) -> None:
+    watcher = await asyncio.to_thread(RfbClient, guarded.watchers_socket)
+    await assert_moves(guarded, watcher, 20, may=False)
+    watcher.close()
+    in_control = await asyncio.to_thread(RfbClient, guarded.viewer_socket)
+    await assert_moves(guarded, in_control, 30, may=True)
+    in_control.close()
+
+
 async def test_whoever_floods_with_pings_is_hung_up_on_with_words(tokened: Screen) -> None:
     assert tokened.gate.keyring is not None
     client, web = await enter_by_web(tokened, tokened.gate.keyring.listed[0])
