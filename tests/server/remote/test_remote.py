@@ -77,7 +77,11 @@ async def remote_up(
     started = asyncio.Event()
     running = asyncio.create_task(remote.run(lambda _: started.set()))
     try:
-        process = await toy.process()
+        beginning = asyncio.create_task(toy.process())
+        await asyncio.wait({running, beginning}, return_when=asyncio.FIRST_COMPLETED)
+        if running.done():
+            running.result()  # says why it could not be started
+        process = await beginning
         await process.begin()
         await asyncio.wait_for(started.wait(), 60)
         yield Up(toy, remote, running, process, port, vnc_port)
