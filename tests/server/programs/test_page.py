@@ -10,7 +10,7 @@ import tempfile
 import time
 from collections.abc import AsyncGenerator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import pytest_asyncio
@@ -234,8 +234,8 @@ async def test_back_and_forward_are_the_pages_buttons_and_leave_nothing(remote: 
 
 def last_side(message: Message) -> Any:
     """What the page of buttons says last in a message; None if it is none of its."""
-    observed = message["body"].get("observation") if message["method"] == "v0.env.observation" else None
-    return observed[-1] if observed else None
+    observed: Any = message["body"].get("observation") if message["method"] == "v0.env.observation" else None
+    return cast("list[Any]", observed)[-1] if isinstance(observed, list) and observed else None
 
 
 @pytest.mark.parametrize(("page", "button"), [("Downloads", 1), ("Downloads", 3), ("Uploads", 1), ("Mail", 1)])

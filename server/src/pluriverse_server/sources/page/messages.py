@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Final
+from typing import Annotated, Any, Final, cast
 
 from msgspec import Meta
 from msgspec.structs import force_setattr
@@ -32,10 +32,6 @@ def _text(limit: int) -> Meta:
     return Meta(max_length=limit, description=f"string of at most {limit} characters")
 
 
-_Values = Annotated[
-    tuple[Annotated[float, Meta(ge=-MAX_VALUE, le=MAX_VALUE)], ...],
-    Meta(description=f"list of numbers of at most {MAX_VALUE:g}"),
-]
 _Reason = Annotated[str, _text(MAX_REASON_CHARS)]
 
 
@@ -53,7 +49,7 @@ class PageMessage(JsonObject, frozen=True):
     at: Time
     ready: Flag | None = False
     picture: Picture | None = None
-    values: _Values | None = None
+    values: Annotated[tuple[kinds.Number, ...], Meta(description="list of numbers")] | None = None
     text: Annotated[str, _text(MAX_CHARS)] | None = None
     observation: kinds.Json | None = None
     done: _Reason | None = None
@@ -70,15 +66,28 @@ class PageMessage(JsonObject, frozen=True):
 
 def read(payload: str, rewards: int) -> PageMessage:
     try:
-        said = kinds.read(PageMessage, parse_object(payload, max_depth=MAX_REPORT_DEPTH))
+        document = parse_object(payload, max_depth=MAX_REPORT_DEPTH)
+        _check_values(document.get("values"), rewards)
+        said = kinds.read(PageMessage, document)
         size = 0 if said.observation is None else len(dump({"observation": said.observation}))
     except ValueError as error:
         raise BadValue(f"the page said what can't be read: {error}") from None
-    if said.values is not None and len(said.values) != rewards:
-        raise BadValue(f"page: expected {rewards} reward values, got {said.values!r:.80}")
     if size > MAX_REPORT_BYTES - _REPORT_MARGIN:
         raise BadValue(f"page: observation is {size} bytes of JSON, over {MAX_REPORT_BYTES - _REPORT_MARGIN}")
     return said
+
+
+def _check_values(values: Any, rewards: int) -> None:
+    """Check the rewards' values; of a wrong one the manifest's key is named."""
+    if values is None:
+        return
+    if not isinstance(values, list) or len(cast("list[Any]", values)) != rewards:
+        raise BadValue(f"page: expected {rewards} reward values, got {values!r:.80}")
+    for index, value in enumerate(cast("list[Any]", values)):
+        if not isinstance(value, int | float) or isinstance(value, bool):
+            raise BadValue(f"page: rewards[{index}].value is {value!s:.80}, expected a number")
+        if abs(value) > MAX_VALUE:
+            raise BadValue(f"page: rewards[{index}].value is {value:g}, expected at most {MAX_VALUE:g}")
 
 
 class Scores:
