@@ -88,7 +88,7 @@ def test_anthropics_model_plays(computer: Computer) -> None:
     assert second["content"][0]["source"]["media_type"] == "image/png"
     assert (third["is_error"], fourth["is_error"]) == (True, True)
     assert "no key is called" in third["content"][0]["text"]
-    assert computer.status().steps == 30
+    assert computer.status().elapsed == 30
 
 
 def response(*actions: dict[str, Any]) -> Response:

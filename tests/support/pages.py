@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import psutil
 from pluriverse_server.manifest.runtime import Manifest
 from pluriverse_server.remote.remote import Remote
 from pluriverse_server.settings import Settings
@@ -178,8 +179,9 @@ class PageRemote:
         return self.remote.status()
 
     def browser(self) -> int:
-        """The browser's process id."""
-        return next(pid for pid, name in Leftovers.descendants() if name == "chromium")
+        """The browser's process id, whose own children have its name."""
+        browsers = {pid for pid, name in Leftovers.descendants() if name == "chromium"}
+        return next(pid for pid in browsers if psutil.Process(pid).ppid() not in browsers)
 
 
 def make_remote(directory: Path) -> Remote:
