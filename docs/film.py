@@ -17,7 +17,7 @@ from pluriverse import demo
 from support.chromium import Chromium
 
 FILM: Final = Path(__file__).with_name("demo.webp")
-SIZE: Final = (960, 640)
+SIZE: Final = (860, 880)
 SECONDS: Final = 6
 FPS: Final = 8
 QUALITY: Final = 50
@@ -28,7 +28,7 @@ BEGIN_S: Final = 12.0
 
 async def shots(address: str, folder: Path) -> list[Image.Image]:
     """Return what a browser shows of the page."""
-    browser = await Chromium.start(folder, width=SIZE[0], height=SIZE[1])
+    browser = await Chromium.start(folder, width=SIZE[0], height=SIZE[1], flags=["--hide-scrollbars"])
     try:
         await browser.open(address)
         await asyncio.sleep(BEGIN_S)
@@ -53,7 +53,7 @@ def main() -> int:
         said.append(line)
         ready.set()
 
-    seconds = BEGIN_S + 3 * SECONDS
+    seconds = BEGIN_S + 10 * SECONDS  # on a slow machine the browser takes some of them
     player = threading.Thread(
         target=demo.play, args=("local:1",), kwargs={"port": 0, "seconds": seconds, "report": report}
     )
