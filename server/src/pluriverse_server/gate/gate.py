@@ -38,7 +38,7 @@ from .client_input import ClientInput, Keyboard
 from .loop_thread import LoopThread
 from .pump import BUFFER_BYTES, Half, join
 from .share import PATIENCE_S, WATCHERS_PATIENCE_S
-from .vnc_server import VncServerHalf, VncServerLost, connect
+from .vnc_server import CONNECT_S, RETRY_S, VncServerHalf, VncServerLost, connect
 
 log = logging.getLogger(__name__)
 
@@ -384,11 +384,15 @@ class _ClientHalf(Half):
         open_for_watchers = self._gate.open_for_watchers
         if open_for_watchers is None or (self._rights & INPUT and not self._watches):
             return await connect(self._gate.vnc_socket, heard=self._gate.note_heard)
-        try:
-            return await connect(await open_for_watchers(), WATCHERS_CONNECT_S)
-        except VncServerLost:
-            # It died a moment ago, and is started again now that this is known.
-            return await connect(await open_for_watchers())
+        deadline = time.monotonic() + CONNECT_S
+        while True:
+            try:
+                return await connect(await open_for_watchers(), WATCHERS_CONNECT_S)
+            except VncServerLost:
+                # It died a moment ago, and is started again as soon as this is known.
+                if time.monotonic() > deadline:
+                    raise
+                await asyncio.sleep(RETRY_S)
 
     def _go_on(self, data: bytes = b"") -> None:
         try:
