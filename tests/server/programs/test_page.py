@@ -285,12 +285,12 @@ async def test_reset_that_meets_a_dying_page_begins_as_soon_as_that_is_replaced(
 
 
 def renderers() -> list[int]:
-    """The process ids of the browser's pages."""
+    """The process ids of the browser's pages, the newest last; ids themselves wrap around."""
     import psutil
 
-    found: list[int] = []
+    found: list[psutil.Process] = []
     for child in psutil.Process().children(recursive=True):
         with contextlib.suppress(psutil.Error):  # it ended meanwhile
             if "--type=renderer" in child.cmdline():
-                found.append(child.pid)
-    return found
+                found.append(child)
+    return [child.pid for child in sorted(found, key=psutil.Process.create_time)]
