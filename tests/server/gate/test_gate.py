@@ -354,7 +354,7 @@ async def test_vnc_server_of_those_who_watch_that_answers_no_more_is_replaced(
 async def test_who_watches_is_let_in_though_the_vnc_server_has_just_died(tokened: Screen, tmp_path: Path) -> None:
     open_for_watchers = tokened.gate.open_for_watchers
     assert open_for_watchers is not None
-    dead = [tmp_path / "dead"]
+    dead = [tmp_path / "dead"] * 2  # it may die slowly
 
     async def opened() -> Path:
         return dead.pop() if dead else await open_for_watchers()
