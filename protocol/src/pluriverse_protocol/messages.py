@@ -99,6 +99,16 @@ class Describe(Message, frozen=True, tag="v0.env.describe"):
     def __post_init__(self) -> None:
         expect_on_screen(self, self.picture)
 
+    @property
+    def size(self) -> tuple[int, int]:
+        """The screen's width and height in pixels; Universe's remotes, which don't say it, have 1024 x 768."""
+        return self.width or 1024, self.height or 768
+
+    @property
+    def box(self) -> tuple[int, int, int, int]:
+        """What the environment draws on: x, y, width and height in pixels of the screen."""
+        return self.picture or (0, 0, *self.size)
+
 
 class Reward(Message, frozen=True, tag="v0.env.reward"):
     """The reward since the last one; with ``done``, the last of its episode."""

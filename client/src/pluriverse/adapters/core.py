@@ -106,7 +106,7 @@ class Core:
             self.described: Describe = described
             self.spaces: Spaces | None = described.spaces
             self.fps: float = described.fps
-            pictures.require_within(described.width or 1024, described.height or 768)
+            pictures.require_within(*described.size)
             steps: dict[str, Any] = {"frame_skip": frame_skip, "max_episode_steps": max_episode_steps}
             if clock == "lockstep":
                 lockstep = Lockstep(

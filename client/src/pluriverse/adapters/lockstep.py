@@ -118,9 +118,9 @@ class Lockstep:
         self._patience_s = STEP_S + FRAME_S * (frame_skip - 1)
         self._max_episode_steps = max_episode_steps
         self._log: RunLog | None = None
-        width, height = described.width or 1024, described.height or 768
+        width, height = described.size
         self._screen = height, width, 3
-        self._box = described.picture or (0, 0, width, height)
+        self._box = described.box
         left, top, across, down = self._box
         if options.crop is not None:
             x, y, w, h = options.crop

@@ -44,9 +44,8 @@ class RealTime:
                 f"{described.env_id} waits for its agent; make it with clock='lockstep', or play it with "
                 "pluriverse.wrappers.GymCoreSync"
             )
-        width, height = described.width or 1024, described.height or 768
-        box = described.picture or (0, 0, width, height)
-        self.pictures: Pictures = Pictures(options, box, ready=not whole_screens)
+        width, height = described.size
+        self.pictures: Pictures = Pictures(options, described.box, ready=not whole_screens)
         env.open_screens(vnc if whole_screens else self.pictures.asked_of(vnc))
         blank = np.zeros((height, width, 3) if whole_screens else self.pictures.shape, np.uint8)
         self._env = env

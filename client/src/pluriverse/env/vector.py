@@ -457,7 +457,7 @@ class VectorEnv(Env):
             return
         if self._fps is None:
             self.metadata["video.frames_per_second"] = described.fps
-        self.action_space = EventSpace(described.width or 1024, described.height or 768)
+        self.action_space = EventSpace(*described.size)
 
 
 def _values(options: Mapping[str, Any] | None) -> dict[str, Value]:

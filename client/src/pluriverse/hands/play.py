@@ -42,15 +42,15 @@ def play(
         game = open_game(env_id, remotes, clock=clock, fps=fps, seed=seed, exact=record is not None)
         stack.callback(game.close)
         described = game.described
-        box = described.picture or (0, 0, described.width or 1024, described.height or 768)
         recorder = None
         if record is not None:
             recorder = Recorder(record, described, game.began)
             # Also where the remote or the person breaks it off.
             stack.callback(recorder.close)
-        window = PlayWindow(f"{described.env_id}, played by hand", box)
+        window = PlayWindow(f"{described.env_id}, played by hand", described.box)
         stack.callback(window.close)
-        session = _Session(game, Hands(box), listener, heard, window, _Score(described.env_id, clock, recorder))
+        score = _Score(described.env_id, clock, recorder)
+        session = _Session(game, Hands(described.box), listener, heard, window, score)
         until = None if seconds is None else time.monotonic() + seconds
         with contextlib.suppress(KeyboardInterrupt):
             while window.is_open and (until is None or time.monotonic() < until):

@@ -38,7 +38,8 @@ class Recorder:
         """Begin the file; ``began`` is UNIX seconds."""
         self.path = path
         self._described = described
-        self._shape = described.height or 768, described.width or 1024
+        width, height = described.size
+        self._shape = height, width
         header = Header(
             runtime=described.runtime or "unknown",
             version=described.runtime_version or "unknown",
