@@ -165,8 +165,8 @@ def _reset(_: int, rewarder: int, until: float) -> None:
 def _guess(vnc: int, rewarder: int, until: float) -> None:
     there = Playing(vnc, None, {}, rewarder)
     while time.monotonic() < until:
-        for door in DOORS.values():
-            guess_once(door, there)
+        for port in DOORS.values():
+            guess_once(port, there)
 
 
 ATTACKS: Final[dict[str, tuple[Callable[[int, int, float], None], int]]] = {

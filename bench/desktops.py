@@ -35,13 +35,13 @@ STOP_S: Final = 5.0
 class Desktop:
     """A screen with its VNC port; ``environment`` is what a program needs in order to draw on it.
 
-    Ours have a gate on that port, and the VNC server behind it on a socket.
+    Ours have a VNC proxy on that port, and the VNC server behind it on a socket.
     """
 
     vnc_port: int
     environment: dict[str, str]
     servers: list[psutil.Process]
-    gate: psutil.Process | None = None
+    vnc_proxy: psutil.Process | None = None
     vnc_socket: Path | None = None
 
 
@@ -61,8 +61,8 @@ def ours(backend: Backend) -> Generator[Desktop]:
         # Leaving the block closes its input, which ends it.
         where = json.loads(process.stdout.readline())
         servers = [psutil.Process(pid) for pid in where["servers"]]
-        gate = psutil.Process(where["gate"])
-        yield Desktop(where["vnc_port"], where["environment"], servers, gate, Path(where["vnc_socket"]))
+        vnc_proxy = psutil.Process(where["vnc_proxy"])
+        yield Desktop(where["vnc_port"], where["environment"], servers, vnc_proxy, Path(where["vnc_socket"]))
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Measures what strangers can do at a remote's doors: connections that are held, floods, and guesses of the password.
+"""Measures what strangers can do at a remote's ports: connections that are held, floods, and guesses of the password.
 
 ``python bench/doors.py SECONDS PORT…`` floods ports of this machine; it is a process of its own, so that the agent that
 is measured meanwhile waits for nothing of it but the processors.
@@ -70,12 +70,12 @@ def flooded(seconds: float) -> Figures:
 
 
 def guessed(seconds: float) -> Figures:
-    """Wrong passwords a second that one address has compared, on each door."""
+    """Wrong passwords a second that one address has compared, on each port."""
     figures: Figures = {}
-    for name, door in DOORS.items():
-        # What one door remembers of an address may slow it down on the next.
+    for name, port in DOORS.items():
+        # What one port remembers of an address may slow it down on the next.
         with our_pong() as playing:
-            figures[name] = _guess(door, playing, seconds)
+            figures[name] = _guess(port, playing, seconds)
     return figures
 
 
@@ -163,7 +163,7 @@ async def _flood(seconds: float, ports: Sequence[int]) -> int:
 # ── guesses ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _guess(door: Callable[[Playing], None], playing: Playing, seconds: float) -> float:
+def _guess(port: Callable[[Playing], None], playing: Playing, seconds: float) -> float:
     """Guess with several connections at once; return how many guesses a second were compared with the password.
 
     Those that are refused unread look the same from outside, so that the remote's own count is taken.
@@ -173,17 +173,17 @@ def _guess(door: Callable[[Playing], None], playing: Playing, seconds: float) ->
 
     def guess_on(_: int) -> None:
         while time.monotonic() < until:
-            guess_once(door, playing)
+            guess_once(port, playing)
 
     with ThreadPoolExecutor(GUESSERS) as pool:
         list(pool.map(guess_on, range(GUESSERS)))
     return (_compared(playing) - before) / seconds
 
 
-def guess_once(door: Callable[[Playing], None], playing: Playing) -> None:
-    """Guess at a door, which may refuse in any way."""
+def guess_once(port: Callable[[Playing], None], playing: Playing) -> None:
+    """Guess at a port, which may refuse in any way."""
     with contextlib.suppress(OSError, RfbError, WebSocketException, http.client.HTTPException):
-        door(playing)
+        port(playing)
 
 
 def _compared(playing: Playing) -> float:

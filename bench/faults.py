@@ -1,4 +1,4 @@
-"""Injects faults into remotes and knocks at their doors; measures what an agent notices of it. See bench/README.md."""
+"""Injects faults into remotes and knocks at their ports; measures what an agent notices of it. See bench/README.md."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ ATTACKS: Final = {
     "silence": f"{attacks.MANY} observers that never read",
     "pings": "an observer that floods /vnc with pings and never reads",
     "resets": "an agent that resets without an end, and the one after it",
-    "guesses": f"{doors.GUESSERS} at the agent's own address that guess at all doors",
+    "guesses": f"{doors.GUESSERS} at the agent's own address that guess at all ports",
 }
 
 KINDS: Final = ("killed", "stopped", "paused", "blackouts", "restarts", "floods", "guesses", "attacks")

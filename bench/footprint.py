@@ -42,8 +42,8 @@ async def _spend(playing: Playing, seconds: int) -> dict[str, float]:
     async with AsyncExitStack() as stack:
         if playing.rewarder_port is not None:
             agent = await stack.enter_async_context(playing_agent(playing))
-            hearing = asyncio.create_task(hear_all(agent))
-            stack.callback(hearing.cancel)
+            report_listener = asyncio.create_task(hear_all(agent))
+            stack.callback(report_listener.cancel)
             pinging = asyncio.create_task(_ping(agent))
             stack.callback(pinging.cancel)
         await asyncio.sleep(SETTLE_S)

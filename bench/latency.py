@@ -39,10 +39,10 @@ def run(effort: Effort) -> Figures:
             latencies_ms = _press_keys(screen, effort.of(200, 60))
             figures[f"{name}_p50"] = percentile(latencies_ms, 50)
             figures[f"{name}_p99"] = percentile(latencies_ms, 99)
-            figures[f"{name}_cpu"], gate_cpu = _cpu_shares(screen, effort.of(6, 3))
-            if screen.gate is not None:
-                figures[f"{name}_gate_ms"] = _added_by_gate(screen, effort.of(200, 60))
-                figures[f"{name}_gate_cpu"] = gate_cpu
+            figures[f"{name}_cpu"], vnc_proxy_cpu = _cpu_shares(screen, effort.of(6, 3))
+            if screen.vnc_proxy is not None:
+                figures[f"{name}_vnc_proxy_ms"] = _added_by_vnc_proxy(screen, effort.of(200, 60))
+                figures[f"{name}_vnc_proxy_cpu"] = vnc_proxy_cpu
     return figures
 
 
@@ -51,7 +51,7 @@ def _press_keys(screen: Desktop, count: int) -> list[float]:
         return _press([client], count)[0]
 
 
-def _added_by_gate(screen: Desktop, count: int) -> float:
+def _added_by_vnc_proxy(screen: Desktop, count: int) -> float:
     """Return the milliseconds that a press takes longer (p50) than straight to the VNC server, in turns."""
     assert screen.vnc_socket is not None
     with (
@@ -89,14 +89,14 @@ def _watch(client: RfbClient, seconds: float) -> None:
 
 
 def _cpu_shares(screen: Desktop, seconds: int) -> tuple[float, float]:
-    """Return the per cent of a core that the servers take at 60 fps, and the gate."""
-    processes = [screen.servers, [screen.gate] if screen.gate is not None else []]
+    """Return the per cent of a core that the servers take at 60 fps, and the VNC proxy."""
+    processes = [screen.servers, [screen.vnc_proxy] if screen.vnc_proxy is not None else []]
     with program_on(screen, "painter.py", "frames"), watching(screen.vnc_port, None):
         before, began = [_spent(each) for each in processes], time.monotonic()
         time.sleep(seconds)
         elapsed = time.monotonic() - began
-    servers, gate = (100 * (_spent(each) - spent) / elapsed for each, spent in zip(processes, before, strict=True))
-    return servers, gate
+    servers, vnc_proxy = (100 * (_spent(each) - spent) / elapsed for each, spent in zip(processes, before, strict=True))
+    return servers, vnc_proxy
 
 
 def _spent(processes: list[psutil.Process]) -> float:
@@ -112,8 +112,8 @@ MEASUREMENT: Final = Measurement(
         Line("key press → changed pixel, p50", "ms", "xvfb_p50", Target(5), "plain_x0_p50", X0),
         Line("key press → changed pixel, p99", "ms", "xvfb_p99", None, "plain_x0_p99", X0),
         Line("X and VNC server at 60 fps", "% of a core", "xvfb_cpu", None, "plain_x0_cpu", X0),
-        Line("the gate's part of that, p50", "ms", "xvfb_gate_ms", Target(0.2)),
-        Line("gate at 60 fps", "% of a core", "xvfb_gate_cpu", Target(1)),
+        Line("the VNC proxy's part of that, p50", "ms", "xvfb_vnc_proxy_ms", Target(0.2)),
+        Line("VNC proxy at 60 fps", "% of a core", "xvfb_vnc_proxy_cpu", Target(1)),
         Line("the same with display xvnc, p50", "ms", "xvnc_p50", Target(5), "plain_xvnc_p50", XVNC),
         Line("the same with display xvnc, p99", "ms", "xvnc_p99", None, "plain_xvnc_p99", XVNC),
         Line("X and VNC server at 60 fps, xvnc", "% of a core", "xvnc_cpu", None, "plain_xvnc_cpu", XVNC),

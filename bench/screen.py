@@ -1,4 +1,4 @@
-"""A screen as our remotes have it, in a process of its own: its gate doesn't share an interpreter with the client.
+"""A screen as our remotes have it, in a process of its own: its VNC proxy doesn't share an interpreter with the client.
 
 Says where it is in one line of JSON, and ends with its input.
 """
@@ -28,10 +28,10 @@ async def serve(backend: Backend, folder: Path) -> None:
     try:
         where = {
             "vnc_port": options.vnc_port,
-            "vnc_socket": str(screen.gate.vnc_socket),
+            "vnc_socket": str(screen.vnc_proxy.vnc_socket),
             "environment": screen.environment,
             "servers": list(screen.pids.values()),
-            "gate": os.getpid(),
+            "vnc_proxy": os.getpid(),
         }
         print(json.dumps(where), flush=True)
         await asyncio.to_thread(sys.stdin.read)

@@ -227,7 +227,7 @@ NOT_FOR_AGENTS: Final = {
     "release",
     "open_viewer",
     "open_screens",
-    "open_lane",
+    "open_step_channel",
     "described",
 }
 # In real time, which these are played in, they refuse whatever they are given.

@@ -1,6 +1,6 @@
 """Whatever is done for ever: a remote gives back what it takes.
 
-For gym-core a few of each in seconds; for every runtime, on both displays and in the image, many in the nightly lane,
+For gym-core a few of each in seconds; for every runtime, on both displays and in the image, many in the nightly run,
 whose figures are in docs/operating.md.
 """
 

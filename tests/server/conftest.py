@@ -27,7 +27,7 @@ def options(backend: Backend, free_port: int, tmp_path: Path) -> ScreenOptions:
         height=240,
         vnc_port=free_port,
         vnc_host="127.0.0.1",
-        keyring=None,
+        secrets=None,
         backend=backend,
         runtime_dir=tmp_path / "runtime",
         name="a test",

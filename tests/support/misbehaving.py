@@ -10,7 +10,7 @@ from collections.abc import Callable, Generator
 from concurrent.futures import Future
 from typing import Any, Final
 
-from pluriverse_protocol import lane
+from pluriverse_protocol import step_channel
 from support.sockets import DEADLINE_S
 from support.vnc_servers import Peer, one_colour, server
 from websockets.asyncio.server import ServerConnection, serve
@@ -54,7 +54,7 @@ def misbehaving(
 
     async def answer(socket: ServerConnection) -> None:
         assert socket.request is not None
-        if socket.request.path.startswith(lane.PATH):
+        if socket.request.path.startswith(step_channel.PATH):
             await socket.send(first)
             await socket.wait_closed()
             return

@@ -16,7 +16,7 @@ from pluriverse.rfb.python_decoder import PythonDecoder
 from pluriverse_protocol.rfb import messages
 from pluriverse_protocol.rfb.handshake import Handshake, ServerInit
 from pluriverse_protocol.rfb.numbers import FenceFlag
-from pluriverse_server.access.keyring import Keyring
+from pluriverse_server.access.secrets import Secrets
 from pluriverse_server.display import Screen, ScreenOptions
 from pluriverse_server.x11.connection import open_display
 from Xlib import X
@@ -174,11 +174,11 @@ def writing(width: int, height: int, seed: int = 0) -> Picture:
 
 
 def screen_options(
-    folder: Path, *, width: int = WIDTH, height: int = HEIGHT, keyring: Keyring | None = None, backend: str = "xvfb"
+    folder: Path, *, width: int = WIDTH, height: int = HEIGHT, secrets: Secrets | None = None, backend: str = "xvfb"
 ) -> ScreenOptions:
     """A screen on a free port of this machine's own."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     assert backend in ("xvfb", "xvnc")
-    return ScreenOptions(width, height, port, "127.0.0.1", keyring, backend, folder / "screen", "recorded")
+    return ScreenOptions(width, height, port, "127.0.0.1", secrets, backend, folder / "screen", "recorded")

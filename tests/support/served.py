@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from pluriverse_server.access.audit import AuditLog
-from pluriverse_server.access.keyring import Keyring
+from pluriverse_server.access.secrets import Secrets
 from pluriverse_server.access.tokens import Token, parse_tokens
 from pluriverse_server.certificate import Certificate
-from pluriverse_server.daemon.door import Door
 from pluriverse_server.daemon.http import Views, listen, make_app
+from pluriverse_server.daemon.http_auth import HttpAuth
 from pluriverse_server.daemon.leases import Leases
 from pluriverse_server.daemon.operations import Operations
 from pluriverse_server.manifest.runtime import load
@@ -38,7 +38,7 @@ class Served:
 
     toy: Toy
     service: EnvironmentService
-    door: Door
+    http_auth: HttpAuth
     leases: Leases
     port: int
     screen_answers: bool = True
@@ -86,14 +86,14 @@ async def serving(
         Settings(directory, password=PASSWORD, **settings), manifest, catalogue, directory, lambda: None
     )
     log = AuditLog(audit)
-    door = Door(Keyring(PASSWORD, parse_tokens(tokens) if tokens is not None else None), log)
+    http_auth = HttpAuth(Secrets(PASSWORD, parse_tokens(tokens) if tokens is not None else None), log)
 
     def drain() -> None:
         served.draining += 1
 
-    leases = Leases(service.hub, door.keyring, log)
+    leases = Leases(service.sessions, http_auth.secrets, log)
     port = free_port()
-    served = Served(toy, service, door, leases, port)
+    served = Served(toy, service, http_auth, leases, port)
     operations = Operations(leases, lambda: service.status()["env_id"], service.restart, drain)
     views = Views(
         service.status,
@@ -103,11 +103,11 @@ async def serving(
         directory / "watchers.sock",
         no_screen,
     )
-    app, _ = make_app(service.hub, door, views, operations)
+    app, _ = make_app(service.sessions, http_auth, views, operations)
     await service.start(manifest.runtime.default_env)
     service.program.put_on({})
     context = Certificate.made(()).context if settings.get("tls") else None
-    runner = await listen(app, door, settings.get("host", "127.0.0.1"), port, context)
+    runner = await listen(app, http_auth, settings.get("host", "127.0.0.1"), port, context)
     try:
         yield served
     finally:

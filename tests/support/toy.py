@@ -17,16 +17,16 @@ DEADLINE_S = 60.0
 
 PROGRAM = """
 import json, os, select, socket, sys
-from pluriverse_protocol.lane import HANDOVER_BYTES
+from pluriverse_protocol.step_channel import HANDOVER_BYTES
 
 daemon, test = (socket.socket(socket.AF_UNIX) for _ in range(2))
 daemon.connect(os.environ["PLURIVERSE_SOCKET"])
 test.connect(sys.argv[1])
 sources = [daemon, test]
-if os.path.exists("lanes"):
-    lanes = socket.socket(socket.AF_UNIX)
-    lanes.connect(os.environ["PLURIVERSE_LANE"])
-    sources.append(lanes)
+if os.path.exists("step_channels"):
+    step_channels = socket.socket(socket.AF_UNIX)
+    step_channels.connect(os.environ["PLURIVERSE_STEP_CHANNEL"])
+    sources.append(step_channels)
 taken = []
 test.sendall(json.dumps({"pid": os.getpid(), "argv": sys.argv}).encode() + b"\\n")
 while True:
@@ -41,13 +41,13 @@ while True:
             continue
         if source not in (daemon, test):
             data, descriptors, _, _ = socket.recv_fds(source, HANDOVER_BYTES, 1)
-            for lane in taken:
-                lane.close()
-                sources.remove(lane)
+            for step_channel in taken:
+                step_channel.close()
+                sources.remove(step_channel)
             taken = [socket.socket(fileno=descriptor) for descriptor in descriptors]
-            for lane in taken:
-                lane.setblocking(True)
-                lane.sendall(b"\\x82\\x05taken")
+            for step_channel in taken:
+                step_channel.setblocking(True)
+                step_channel.sendall(b"\\x82\\x05taken")
             sources += taken
             continue
         data = source.recv(65536)
@@ -150,18 +150,18 @@ class Toy:
         ready_timeout_s: float = 10.0,
         frozen_after_s: float = 5.0,
         clock: str = '["realtime"]',
-        lanes: bool = False,
+        step_channels: bool = False,
     ) -> Self:
         """Write the runtime into ``directory`` and wait for its programs to call.
 
-        With ``lanes`` they say that they have taken one, and then that they heard something on it, and hang up. On an
-        agent that has lost its seat they hang up at once.
+        With ``step_channels`` they say that they have taken one, then that they heard something on it, and hang up. On
+        an agent that has lost its seat they hang up at once.
         """
         toy = cls(directory)
         mind = directory / "mind.sock"
         (directory / "program.py").write_text(PROGRAM)
-        if lanes:
-            (directory / "lanes").touch()
+        if step_channels:
+            (directory / "step_channels").touch()
         (directory / "runtime.toml").write_text(
             MANIFEST.format(
                 mind=mind,

@@ -11,11 +11,11 @@ from typing import Any, Final
 
 from aiohttp import web
 from pluriverse_server.access.audit import AuditLog
-from pluriverse_server.access.keyring import Keyring
+from pluriverse_server.access.secrets import Secrets
 from pluriverse_server.access.tokens import parse_tokens
-from pluriverse_server.daemon.door import Door
 from pluriverse_server.daemon.http import listen
-from pluriverse_server.viewer import ViewerHub, add_viewer
+from pluriverse_server.daemon.http_auth import HttpAuth
+from pluriverse_server.viewer import ViewerSessions, add_viewer
 from pluriverse_server.viewer.routes import Question
 from support.ports import free_port
 
@@ -49,7 +49,7 @@ def a_state() -> dict[str, Any]:
 
 @dataclass
 class Remote:
-    """The viewer's server. ``state`` is what its snapshots say; the sockets are where it looks for the gate.
+    """The viewer's server. ``state`` is what its snapshots say; the sockets are where it looks for the VNC proxy.
 
     ``questions`` are what can be asked.
     """
@@ -57,8 +57,8 @@ class Remote:
     port: int
     vnc_socket: Path
     watchers_socket: Path
-    hub: ViewerHub
-    door: Door
+    sessions: ViewerSessions
+    http_auth: HttpAuth
     questions: dict[str, Question]
     state: dict[str, Any] = field(default_factory=a_state)
     snapshots: int = 0
@@ -68,24 +68,29 @@ class Remote:
 
     def snapshot(self) -> dict[str, Any]:
         self.snapshots += 1
-        return {**self.state, "viewers": self.hub.viewers, "now": time.time()}
+        return {**self.state, "viewers": self.sessions.viewers, "now": time.time()}
 
 
 @contextlib.asynccontextmanager
 async def serve_viewer(vnc_socket: Path) -> AsyncGenerator[Remote]:
-    """A remote for as long as the context lasts; with the gate at ``vnc_socket``, and at another one beside it."""
+    """A remote for as long as the context lasts; with the VNC proxy at ``vnc_socket``, and at another one beside it."""
 
     def snapshot() -> dict[str, Any]:
         return remote.snapshot()
 
-    app, door = web.Application(), Door(Keyring(PASSWORD, parse_tokens(f"observer eye {EYE}")), AuditLog())
+    app, http_auth = web.Application(), HttpAuth(Secrets(PASSWORD, parse_tokens(f"observer eye {EYE}")), AuditLog())
     questions: dict[str, Question] = {}
     sockets = vnc_socket, vnc_socket.with_name("watchers.sock")
-    hub = add_viewer(
-        app, door=door, snapshot=snapshot, vnc_socket=sockets[0], watchers_socket=sockets[1], questions=questions
+    sessions = add_viewer(
+        app,
+        http_auth=http_auth,
+        snapshot=snapshot,
+        vnc_socket=sockets[0],
+        watchers_socket=sockets[1],
+        questions=questions,
     )
-    remote = Remote(free_port(), *sockets, hub=hub, door=door, questions=questions)
-    runner = await listen(app, door, "127.0.0.1", remote.port)
+    remote = Remote(free_port(), *sockets, sessions=sessions, http_auth=http_auth, questions=questions)
+    runner = await listen(app, http_auth, "127.0.0.1", remote.port)
     try:
         yield remote
     finally:

@@ -126,8 +126,8 @@ def play(
     While the window has the focus all keys and what the mouse does within it go to the remote, also keys that the
     desktop uses itself; without the focus none does. Below the picture it says how late you see and act.
     """
-    from .hands.game import Clock
-    from .hands.play import play as play_by_hand
+    from .human.game import Clock
+    from .human.play import play as play_by_hand
 
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
     kind = cast("Clock", clock)
@@ -212,14 +212,14 @@ def mcp(
     """
     with _exit_on_error():
         with needed("the Model Context Protocol", extra="mcp"):
-            from .remotes.places import Places
+            from .remotes.free import Remotes
             from .serving import mcp_run, mcp_server
             from .serving.computers import Computers
             from .serving.web import parse_where, take_token
         width, height = size
         where = None if http is None else parse_where(http)
         shown: dict[str, Any] = {"width": width, "height": height, "pointer": pointer}
-        computers = Computers(Places(remotes), clock=clock, idle_s=idle, **shown)
+        computers = Computers(Remotes(remotes), clock=clock, idle_s=idle, **shown)
         server = mcp_server.Server(computers, env or (), allow or ())
         if where is None:
             mcp_run.run_stdio(server, computers)

@@ -72,8 +72,8 @@ class Describe(Message, frozen=True, tag="v0.env.describe"):
     run, as rewards carry it. ``clock`` is the episode's; where the environment has others beside real time, they are
     in ``clocks``, ``frame_time`` is how many seconds of the program's time a frame lasts, and ``lockstep`` says whether
     those of lockstep are ``"exact"``, or the program is ``"frozen"`` between them. ``slots`` is how many environments
-    the remote holds in lockstep, where that is more than one. ``views``: its lanes send the part of the picture that is
-    asked of them, as small and grey as that is.
+    the remote holds in lockstep, where that is more than one. ``views``: its step channels send the
+    part of the picture that is asked of them, as small and grey as that is.
     """
 
     env_id: EnvId

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import pytest
 from pluriverse.adapters.core import Core
 from pluriverse.errors import RemoteError, RemoteFailed
-from pluriverse_protocol import Headers, encode, lane
+from pluriverse_protocol import Headers, encode, step_channel
 from pluriverse_protocol.messages import FirstFrame
 from support.misbehaving import DESCRIBED, SIDE, message, misbehaving
 
@@ -63,7 +63,7 @@ def test_screen_that_breaks_rfb_is_refused_at_once() -> None:
 
 
 def test_picture_of_another_size_is_refused_at_once_in_lockstep() -> None:
-    first = lane.pack(encode(FirstFrame((1, 2, 3)), Headers(1, 1.0, 2)), bytes(6))
+    first = step_channel.pack(encode(FirstFrame((1, 2, 3)), Headers(1, 1.0, 2)), bytes(6))
     with misbehaving(first=first) as address:
         assert f"its picture is (1, 2, 3), expected ({SIDE}, {SIDE}, 3)" in refused(address, "lockstep")
 

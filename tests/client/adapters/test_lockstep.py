@@ -18,10 +18,10 @@ from pluriverse.adapters.backend import Phase
 from pluriverse.adapters.core import Core
 from pluriverse.adapters.pictures import PictureOptions, Pixels
 from pluriverse.errors import Closed, ConfigurationError, Misuse, ResetNeeded
-from pluriverse.rewarder import lane as rewarder_lane
+from pluriverse.rewarder import step_channel as rewarder_step_channel
 from pluriverse.rewarder.result import Result
 from pluriverse.vnc import VncOptions
-from pluriverse_protocol.lane import View
+from pluriverse_protocol.step_channel import View
 from support.leftovers import Leftovers
 from support.remotes import ROOT, kill_remote, on_machine
 
@@ -172,14 +172,14 @@ def test_remote_makes_the_pictures_and_one_that_makes_none_sends_whole_ones(
             # As an older remote takes what is asked of it.
             monkeypatch.setattr(View, "query", asks_nothing)
         taken: list[tuple[int, ...]] = []
-        arrived = rewarder_lane.Arrived
+        arrived = rewarder_step_channel.Arrived
 
         def note(*given: Any, taken: list[tuple[int, ...]] = taken, arrived: Any = arrived) -> Any:
             made = arrived(*given)
             taken.append(made.result.vision.shape)
             return made
 
-        monkeypatch.setattr(rewarder_lane, "Arrived", note)
+        monkeypatch.setattr(rewarder_step_channel, "Arrived", note)
         with Core(PONG, address, clock="lockstep", pictures=options, slots=slots) as core:
             begin(core, slots - 1, seed=3)
             seen = [np.array(core.picture(slots - 1))]
@@ -220,7 +220,7 @@ def test_screen_has_the_picture_in_its_place_and_is_black_around_it(pong: Core) 
 
 
 def test_text_and_numbers_and_lives_come_with_the_frames(address: str) -> None:
-    with Core("gym-core.MiniGrid-DoorKey-5x5-v0", address, clock="lockstep") as core:
+    with Core("gym-core.MiniGrid-HttpAuthKey-5x5-v0", address, clock="lockstep") as core:
         mission = begin(core, seed=1).text
         assert mission
         assert step(core, 0).text == mission

@@ -32,7 +32,7 @@ from pluriverse.spaces import PEEK_REWARD
 from pluriverse_protocol.limits import SEAT_KEPT_S
 from pluriverse_protocol.reports import Done, Observation, Ready, Reward, Text
 from pluriverse_protocol.steady_clock import SteadyClock
-from pluriverse_server.daemon import hub as hub_module
+from pluriverse_server.daemon import sessions as sessions_module
 from pluriverse_server.remote import environment as environment_module
 from support.relay import Relay, relaying
 from support.served import PASSWORD, Served, free_port, serving
@@ -299,7 +299,7 @@ async def test_remote_that_breaks_is_one_index_and_comes_back(tmp_path: Path) ->
         link = b.link(0)
         await eventually(lambda: b.served[0].service.status()["episode_reward"] == 4.0)
         # The daemon hangs up on its agent, but goes on: the agent comes back to it.
-        agent = b.served[0].service.hub.agent
+        agent = b.served[0].service.sessions.agent
         assert agent is not None
         await agent.close("the test cuts the line")
         await eventually(lambda: link.error)
@@ -373,7 +373,7 @@ def hurry(monkeypatch: pytest.MonkeyPatch, factor: float) -> None:
     for name in ("SILENCE_S", "PING_S"):
         monkeypatch.setattr(connection_module, name, getattr(connection_module, name) / factor)
     monkeypatch.setattr(connections_module, "MEND_S", connections_module.MEND_S / factor)
-    for module in (connections_module, hub_module):
+    for module in (connections_module, sessions_module):
         monkeypatch.setattr(module, "SEAT_KEPT_S", SEAT_KEPT_S / factor)
     for name in ("FIRST_PAUSE_S", "LONGEST_PAUSE_S"):
         monkeypatch.setattr(backoff_module, name, getattr(backoff_module, name) / factor)

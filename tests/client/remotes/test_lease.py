@@ -71,7 +71,7 @@ async def test_lease_that_has_ended_is_lost_and_its_token_is_no_guess(tmp_path: 
         await eventually(lambda: served.leases.lease is None)
         with pytest.raises(LeaseLost, match="has ended"):
             await asyncio.to_thread(lease.renew)
-        assert served.door.throttle.wrong == 0
+        assert served.http_auth.throttle.wrong == 0
         await asyncio.to_thread(lease.release)
 
 

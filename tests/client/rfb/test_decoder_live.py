@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from pluriverse.rfb.errors import AuthenticationFailed
-from pluriverse_server.access.keyring import Keyring
+from pluriverse_server.access.secrets import Secrets
 from pluriverse_server.display import Screen, make_screen
 from support.rfb_streams import Viewer, screen_options
 
@@ -19,7 +19,7 @@ PASSWORD = "open up"
 @pytest.fixture
 async def locked_screen(tmp_path: Path) -> AsyncGenerator[Screen]:
     """One that asks for PASSWORD."""
-    shown = make_screen(screen_options(tmp_path, keyring=Keyring(PASSWORD)))
+    shown = make_screen(screen_options(tmp_path, secrets=Secrets(PASSWORD)))
     await shown.start()
     yield shown
     await shown.stop()

@@ -9,7 +9,7 @@ from concurrent.futures import CancelledError, ThreadPoolExecutor
 import pytest
 from pluriverse.adapters.computer import Computer, Wait
 from pluriverse.errors import PluriverseError
-from pluriverse.remotes.places import Full, Places
+from pluriverse.remotes.free import Full, Remotes
 from pluriverse.serving.computers import Computers, NoSuchHandle
 
 pytestmark = [pytest.mark.slow, pytest.mark.display]
@@ -19,7 +19,7 @@ POLE = "gym-core.CartPole-v0"
 
 @pytest.fixture
 def computers() -> Generator[Computers]:
-    opened = Computers(Places("local:1"), clock="lockstep")
+    opened = Computers(Remotes("local:1"), clock="lockstep")
     yield opened
     opened.close_all()
 
@@ -38,7 +38,7 @@ def test_a_remote_is_given_back_for_another(computers: Computers) -> None:
 
 
 def test_a_remote_that_is_not_used_any_more_is_taken_for_another() -> None:
-    computers = Computers(Places("local:1"), clock="lockstep", idle_s=0.0)
+    computers = Computers(Remotes("local:1"), clock="lockstep", idle_s=0.0)
     try:
         left = computers.open(POLE)
         with computers.using(left), pytest.raises(Full):
@@ -57,7 +57,7 @@ def test_what_could_not_be_opened_takes_no_remote(computers: Computers) -> None:
 
 
 def test_a_call_that_is_given_up_lets_go_of_the_computer_whether_it_acts_or_waits() -> None:
-    computers = Computers(Places("local:1"), clock="realtime")
+    computers = Computers(Remotes("local:1"), clock="realtime")
     began, given_up = threading.Event(), threading.Event()
 
     def act(computer: Computer) -> None:

@@ -25,7 +25,7 @@ from mcp_types import CallToolResult, ImageContent, TextContent
 from PIL import Image as Pillow
 from pluriverse import catalogue
 from pluriverse.errors import ConfigurationError
-from pluriverse.remotes.places import Places
+from pluriverse.remotes.free import Remotes
 from pluriverse.serving.computers import MAX_CALLS, Busy, Computers
 from pluriverse.serving.mcp_server import PERMISSIONS, Listed, Server
 from support.leftovers import Leftovers
@@ -217,7 +217,7 @@ async def test_what_is_not_allowed_is_not_there() -> None:
 @pytest.mark.parametrize("allow", [(), ("look", "everything")])
 def test_permissions_are_given_by_name(allow: tuple[str, ...]) -> None:
     with pytest.raises(ConfigurationError, match="--allow one or more of: look"):
-        Server(Computers(Places("1"), clock="realtime"), ["*"], allow)
+        Server(Computers(Remotes("1"), clock="realtime"), ["*"], allow)
 
 
 async def test_two_clients_play_over_http_and_the_death_of_one_remote_harms_no_other() -> None:
@@ -264,7 +264,7 @@ async def test_lists_that_are_asked_for_without_end_are_refused(monkeypatch: pyt
 
     # Making one takes a process for each runtime.
     monkeypatch.setattr(catalogue, "environments", make_slowly)
-    server = Server(Computers(Places("1"), clock="realtime"), ["*"], ["look"])
+    server = Server(Computers(Remotes("1"), clock="realtime"), ["*"], ["look"])
     calls = [asyncio.create_task(server.list_environments()) for _ in range(60)]
     refused, _ = await asyncio.wait(calls, return_when="FIRST_EXCEPTION")
     assert isinstance(refused.pop().exception(), Busy)

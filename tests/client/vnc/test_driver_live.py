@@ -12,7 +12,7 @@ import pytest
 from pluriverse.vnc import VncConnection, VncOptions, connect, keysym
 from pluriverse.vnc.options import Implementation
 from pluriverse_protocol.events import BUTTONS, KeyEvent, PointerEvent
-from pluriverse_server.access.keyring import Keyring
+from pluriverse_server.access.secrets import Secrets
 from pluriverse_server.display import Screen, make_screen
 from pluriverse_server.x11.connection import open_display
 from support.rfb_streams import Easel, Picture, easel, screen_options, sprites
@@ -27,7 +27,7 @@ PASSWORD = "live-pw"
 @pytest.fixture
 async def screen(tmp_path: Path) -> AsyncGenerator[Screen]:
     """A screen that asks for PASSWORD."""
-    shown = make_screen(screen_options(tmp_path, keyring=Keyring(PASSWORD), backend="xvnc"))
+    shown = make_screen(screen_options(tmp_path, secrets=Secrets(PASSWORD), backend="xvnc"))
     await shown.start()
     yield shown
     await shown.stop()

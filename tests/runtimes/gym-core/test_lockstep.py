@@ -1,4 +1,4 @@
-"""Episodes in lockstep: the program in a real process on a real X server, stepped over a lane."""
+"""Episodes in lockstep: the program in a real process on a real X server, stepped over a step channel."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pluriverse_protocol.events import Event, KeyEvent
 from pluriverse_protocol.messages import StepReply
 from pluriverse_protocol.reports import Done, Frame, Ready, Reset, Reward, Watched
 from support.gym_core import DEADLINE_S, Player
-from support.lanes import Doorway, LaneAgent
+from support.step_channels import StepChannelAgent, StepChannelListener
 from support.xvfb import Xvfb
 
 pytestmark = pytest.mark.browser
@@ -32,11 +32,11 @@ def tap(*keysyms: int) -> list[Event]:
 
 
 class Stepper(Player):
-    """The program with a lane, and the agent on it."""
+    """The program with a step channel, and the agent on it."""
 
-    def __init__(self, display: Xvfb, folder: Path, doorway: Doorway) -> None:
-        super().__init__(display, RUNTIME, folder, PLURIVERSE_LANE=str(doorway.path))
-        self.agent: LaneAgent = doorway.open_lane()
+    def __init__(self, display: Xvfb, folder: Path, listener: StepChannelListener) -> None:
+        super().__init__(display, RUNTIME, folder, PLURIVERSE_STEP_CHANNEL=str(listener.path))
+        self.agent: StepChannelAgent = listener.open_step_channel()
         self.ready: Ready | None = None
         self._n = 0
 
@@ -65,14 +65,14 @@ def observed(stepped: tuple[StepReply, NDArray[np.uint8]]) -> list[float]:
 
 
 @pytest.fixture
-def doorway(tmp_path: Path) -> Iterator[Doorway]:
-    with Doorway(tmp_path) as made:
+def listener(tmp_path: Path) -> Iterator[StepChannelListener]:
+    with StepChannelListener(tmp_path) as made:
         yield made
 
 
 @pytest.fixture
-def stepper(display: Xvfb, tmp_path: Path, doorway: Doorway) -> Iterator[Stepper]:
-    made = Stepper(display, tmp_path, doorway)
+def stepper(display: Xvfb, tmp_path: Path, listener: StepChannelListener) -> Iterator[Stepper]:
+    made = Stepper(display, tmp_path, listener)
     yield made
     made.close()
 
@@ -234,18 +234,20 @@ def test_lives_are_told_with_each_frame_and_the_daemon_hears_of_changes(stepper:
     assert report.info == {"lives": 4}
 
 
-def test_an_agent_that_leaves_in_the_middle_of_a_step_leaves_a_good_program(stepper: Stepper, doorway: Doorway) -> None:
+def test_an_agent_that_leaves_amid_a_step_leaves_a_good_program(
+    stepper: Stepper, listener: StepChannelListener
+) -> None:
     first = played(stepper, "PongDeterministic-v3", 1, 20)
     stepper.begin("PongDeterministic-v3")
     stepper.agent.step(1, 200)
     stepper.agent.close()
-    stepper.agent = doorway.open_lane()
-    # The lane shows where the episode is, which went on without its agent.
+    stepper.agent = listener.open_step_channel()
+    # The step channel shows where the episode is, which went on without its agent.
     assert stepper.agent.hear_first().headers.episode_id == stepper.number
     assert played(stepper, "PongDeterministic-v3", 1, 20) == first
 
 
-def test_a_program_that_dies_in_a_step_ends_the_lane(stepper: Stepper) -> None:
+def test_a_program_that_dies_in_a_step_ends_the_step_channel(stepper: Stepper) -> None:
     stepper.begin("PongDeterministic-v3")
     stepper.process.send_signal(signal.SIGSTOP)
     stepper.agent.step(1, 3600)

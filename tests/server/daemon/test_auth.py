@@ -5,14 +5,14 @@ import base64
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from pluriverse_server.access.keyring import Keyring
+from pluriverse_server.access.secrets import Secrets
 from pluriverse_server.daemon.auth import secrets_of
 
 PASSWORD = "secret12"
 
 
 def authorized(header: str, password: str) -> bool:
-    return Keyring(password).identify(*secrets_of(header)) is not None
+    return Secrets(password).identify(*secrets_of(header)) is not None
 
 
 def basic(credentials: str | bytes) -> str:

@@ -58,7 +58,7 @@ async def test_reset_of_an_unknown_environment_is_refused_with_names_like_it(tmp
         await agent.assert_alive()
 
 
-async def test_steps_are_refused_beside_their_lane(tmp_path: Path) -> None:
+async def test_steps_are_refused_beside_their_step_channel(tmp_path: Path) -> None:
     async with serving(tmp_path) as served, served.agent() as agent:
         await served.running()
         reply = await agent.hear_reply(await agent.send("v0.agent.step", {"n": 1}))
@@ -138,7 +138,7 @@ async def read_nothing(served: Served) -> socket.socket:
         b"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\nopenai-observer: true\r\n"
         b"Authorization: " + credentials(PASSWORD).encode() + b"\r\n\r\n"
     )
-    await eventually(lambda: served.service.hub.connections)
+    await eventually(lambda: served.service.sessions.connections)
     return client
 
 
@@ -146,7 +146,7 @@ async def test_slow_reader_loses_old_observations_but_no_reward_and_never_holds_
     async with serving(tmp_path) as served:
         process = await served.running()
         slow = await read_nothing(served)
-        (slow_connection,) = served.service.hub.connections
+        (slow_connection,) = served.service.sessions.connections
         async with served.agent() as agent:
             total = 2000
             for index in range(total):

@@ -13,7 +13,7 @@ from typing import Any
 
 import aiohttp
 import pytest
-from pluriverse_server.daemon.door import MAX_PENDING
+from pluriverse_server.daemon.http_auth import MAX_PENDING
 from pluriverse_server.kit import views
 from support.agent import Agent, connected
 from support.served import PASSWORD, serving
@@ -37,11 +37,11 @@ async def test_wrong_password_gets_a_close_message_over_a_completed_handshake(
 
 async def test_page_gives_password_and_token_in_the_address(tmp_path: Path) -> None:
     query = f"?password={PASSWORD}&pluriverse-agent=mine"
-    async with serving(tmp_path, toy_options=TAKES_LANES) as served:
+    async with serving(tmp_path, toy_options=TAKES_STEP_CHANNELS) as served:
         async with connected(served.port, None, path=f"/{query}") as agent:
             await begin_lockstep(agent, await served.running())
-            async with connected(served.port, None, path=f"/step{query}") as lane:
-                assert await lane.socket.recv() == b"taken"
+            async with connected(served.port, None, path=f"/step{query}") as step_channel:
+                assert await step_channel.socket.recv() == b"taken"
         async with connected(served.port, None, path="/?password=wrong") as agent:
             assert await agent.hear_end() == 1000
 
@@ -80,10 +80,10 @@ async def test_page_of_another_site_is_kept_from_the_rewarder(tmp_path: Path) ->
             await agent.assert_alive()
 
 
-# ── lanes ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── step channels ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 BOTH_CLOCKS = {"clock": '["realtime", "lockstep"]'}
-TAKES_LANES = {**BOTH_CLOCKS, "lanes": True}
+TAKES_STEP_CHANNELS = {**BOTH_CLOCKS, "step_channels": True}
 
 
 async def begin_lockstep(agent: Agent, process: Process) -> None:
@@ -100,26 +100,26 @@ def refusal(error: pytest.ExceptionInfo[InvalidStatus]) -> tuple[int, str]:
 
 
 @pytest.mark.parametrize("token", [None, "an agent's own"])
-async def test_lane_of_the_agent_goes_to_the_program_which_alone_speaks_on_it(
+async def test_step_channel_of_the_agent_goes_to_the_program_which_alone_speaks_on_it(
     tmp_path: Path, token: str | None, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async with serving(tmp_path, toy_options=TAKES_LANES) as served, served.agent(token=token) as agent:
+    async with serving(tmp_path, toy_options=TAKES_STEP_CHANNELS) as served, served.agent(token=token) as agent:
         await begin_lockstep(agent, await served.running())
         for _ in range(2):
-            async with served.agent(path="/step", token=token) as lane:
-                assert await lane.socket.recv() == b"taken"
+            async with served.agent(path="/step", token=token) as step_channel:
+                assert await step_channel.socket.recv() == b"taken"
                 # The daemon has forgotten it.
-                await eventually(lambda: len(served.door.table) == 1)
-                await lane.socket.send("anything")
-                assert await lane.socket.recv() == b"heard"
-                assert await lane.hear_end() is None
+                await eventually(lambda: len(served.http_auth.table) == 1)
+                await step_channel.socket.send("anything")
+                assert await step_channel.socket.recv() == b"heard"
+                assert await step_channel.hear_end() is None
         await agent.assert_alive()
     assert not [record.message for record in caplog.records if record.levelname not in ("DEBUG", "INFO")]
 
 
 @pytest.mark.parametrize("password", [None, "wrong"])
-async def test_lane_needs_the_password(tmp_path: Path, password: str | None) -> None:
-    async with serving(tmp_path, toy_options=TAKES_LANES) as served, served.agent() as agent:
+async def test_step_channel_needs_the_password(tmp_path: Path, password: str | None) -> None:
+    async with serving(tmp_path, toy_options=TAKES_STEP_CHANNELS) as served, served.agent() as agent:
         await begin_lockstep(agent, await served.running())
         with pytest.raises(InvalidStatus) as refused:
             async with connected(served.port, password, path="/step"):
@@ -128,8 +128,8 @@ async def test_lane_needs_the_password(tmp_path: Path, password: str | None) -> 
         assert "password" in refusal(refused)[1]
 
 
-async def test_lane_is_the_agents_alone(tmp_path: Path) -> None:
-    async with serving(tmp_path, toy_options=TAKES_LANES) as served:
+async def test_step_channel_is_the_agents_alone(tmp_path: Path) -> None:
+    async with serving(tmp_path, toy_options=TAKES_STEP_CHANNELS) as served:
         process = await served.running()
         with pytest.raises(InvalidStatus) as refused:
             async with served.agent(path="/step"):
@@ -146,59 +146,64 @@ async def test_lane_is_the_agents_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("token", [None, "an agent's own"])
-async def test_agent_that_goes_takes_its_lane_along(tmp_path: Path, token: str | None) -> None:
-    async with serving(tmp_path, toy_options=TAKES_LANES) as served, contextlib.AsyncExitStack() as stack:
+async def test_agent_that_goes_takes_its_step_channel_along(tmp_path: Path, token: str | None) -> None:
+    async with serving(tmp_path, toy_options=TAKES_STEP_CHANNELS) as served, contextlib.AsyncExitStack() as stack:
         agent = await stack.enter_async_context(served.agent(token=token))
         await begin_lockstep(agent, await served.running())
-        lane = await stack.enter_async_context(served.agent(path="/step", token=token))
-        assert await lane.socket.recv() == b"taken"
+        step_channel = await stack.enter_async_context(served.agent(path="/step", token=token))
+        assert await step_channel.socket.recv() == b"taken"
         await agent.socket.close()
-        assert await lane.hear_end() is None
+        assert await step_channel.hear_end() is None
 
 
-async def test_lane_stays_with_an_agent_whose_line_broke_as_long_as_its_seat(tmp_path: Path) -> None:
-    async with serving(tmp_path, toy_options=TAKES_LANES) as served, contextlib.AsyncExitStack() as stack:
+async def test_step_channel_stays_with_an_agent_whose_line_broke_as_long_as_its_seat(tmp_path: Path) -> None:
+    async with serving(tmp_path, toy_options=TAKES_STEP_CHANNELS) as served, contextlib.AsyncExitStack() as stack:
         agent = await stack.enter_async_context(served.agent(token="mine"))
         await begin_lockstep(agent, await served.running())
         for end in ("comes back", "is another's"):
-            lane = await stack.enter_async_context(served.agent(path="/step", token="mine"))
-            assert await lane.socket.recv() == b"taken"
+            step_channel = await stack.enter_async_context(served.agent(path="/step", token="mine"))
+            assert await step_channel.socket.recv() == b"taken"
             agent.cut()
-            await eventually(lambda: served.service.hub.agent is None)
+            await eventually(lambda: served.service.sessions.agent is None)
             if end == "comes back":
                 agent = await stack.enter_async_context(served.agent(token="mine", last_number=1))
                 assert agent.seat == "resumed"
-                await lane.socket.send("anything")
-                assert await lane.socket.recv() == b"heard"
+                await step_channel.socket.send("anything")
+                assert await step_channel.socket.recv() == b"heard"
             else:
                 await stack.enter_async_context(served.agent(token="another's"))
-                assert await lane.hear_end() is None
+                assert await step_channel.hear_end() is None
 
 
-async def test_agent_that_loses_its_seat_while_its_lane_is_opened_gets_none(
+async def test_agent_that_loses_its_seat_while_its_step_channel_is_opened_gets_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with serving(tmp_path, toy_options=TAKES_LANES) as served, served.agent() as agent:
+    async with serving(tmp_path, toy_options=TAKES_STEP_CHANNELS) as served, served.agent() as agent:
         await begin_lockstep(agent, await served.running())
         answers = iter((True, False))
-        monkeypatch.setattr(served.service.hub, "is_agent", lambda *_: next(answers))  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
-        async with served.agent(path="/step") as lane:
-            assert await lane.hear_end() is None
+        monkeypatch.setattr(served.service.sessions, "is_agent", lambda *_: next(answers))  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
+        async with served.agent(path="/step") as step_channel:
+            assert await step_channel.hear_end() is None
 
 
 @pytest.mark.parametrize(
     ("query", "options", "status", "error"),
     [
         ("", {"clock": BOTH_CLOCKS["clock"]}, 409, "the program isn't running yet; wait until the episode runs"),
-        ("slot=1", TAKES_LANES, 409, "there is no slot 1; expected 0 to 0"),
-        ("slot=-1", TAKES_LANES, 400, "the slot is '-1'; expected a number"),
-        ("size=84", TAKES_LANES, 400, "size is '84'; expected height, width in pixels, each at most 4096, and sides"),
-        ("size=4097,1", TAKES_LANES, 400, "size is '4097,1'"),
-        ("crop=-1,0,10,10", TAKES_LANES, 400, "crop is '-1,0,10,10'; expected x, y, width, height in pixels"),
-        ("grey=yes", TAKES_LANES, 400, "grey is 'yes'; expected 0 or 1"),
+        ("slot=1", TAKES_STEP_CHANNELS, 409, "there is no slot 1; expected 0 to 0"),
+        ("slot=-1", TAKES_STEP_CHANNELS, 400, "the slot is '-1'; expected a number"),
+        (
+            "size=84",
+            TAKES_STEP_CHANNELS,
+            400,
+            "size is '84'; expected height, width in pixels, each at most 4096, and sides",
+        ),
+        ("size=4097,1", TAKES_STEP_CHANNELS, 400, "size is '4097,1'"),
+        ("crop=-1,0,10,10", TAKES_STEP_CHANNELS, 400, "crop is '-1,0,10,10'; expected x, y, width, height in pixels"),
+        ("grey=yes", TAKES_STEP_CHANNELS, 400, "grey is 'yes'; expected 0 or 1"),
     ],
 )
-async def test_lane_that_cannot_be_is_refused_with_the_reason(
+async def test_step_channel_that_cannot_be_is_refused_with_the_reason(
     tmp_path: Path, query: str, options: dict[str, Any], status: int, error: str
 ) -> None:
     async with serving(tmp_path, toy_options=options) as served, served.agent() as agent:
@@ -219,25 +224,25 @@ async def test_lane_that_cannot_be_is_refused_with_the_reason(
 
 async def test_view_of_a_remote_that_makes_none_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(views, "available", lambda: False)
-    async with serving(tmp_path, toy_options=TAKES_LANES) as served, served.agent() as agent:
+    async with serving(tmp_path, toy_options=TAKES_STEP_CHANNELS) as served, served.agent() as agent:
         await begin_lockstep(agent, await served.running())
         with pytest.raises(InvalidStatus) as refused:
             async with served.agent(path="/step?grey=1"):
                 pass
         assert refusal(refused) == (409, "this remote sends whole pictures alone; its description has no views")
-        async with served.agent(path="/step?grey=0") as lane:
-            assert await lane.socket.recv() == b"taken"
+        async with served.agent(path="/step?grey=0") as step_channel:
+            assert await step_channel.socket.recv() == b"taken"
 
 
-async def test_page_of_another_site_is_kept_from_lanes(tmp_path: Path) -> None:
-    async with serving(tmp_path, toy_options=TAKES_LANES) as served, served.agent() as agent:
+async def test_page_of_another_site_is_kept_from_step_channels(tmp_path: Path) -> None:
+    async with serving(tmp_path, toy_options=TAKES_STEP_CHANNELS) as served, served.agent() as agent:
         await begin_lockstep(agent, await served.running())
         with pytest.raises(InvalidStatus) as refused:
             async with served.agent(path="/step", origin="http://elsewhere.example"):
                 pass
         assert refusal(refused) == (403, "only the remote's own pages may connect from a browser")
-        async with served.agent(path="/step", origin=f"http://127.0.0.1:{served.port}") as lane:
-            assert await lane.socket.recv() == b"taken"
+        async with served.agent(path="/step", origin=f"http://127.0.0.1:{served.port}") as step_channel:
+            assert await step_channel.socket.recv() == b"taken"
 
 
 async def test_metrics_are_prometheus_text_with_our_prefix_and_units(tmp_path: Path) -> None:
@@ -280,8 +285,8 @@ async def test_idle_connections_keep_nobody_out_and_are_bounded(
         idle = [await asyncio.open_connection("127.0.0.1", served.port) for _ in range(3 * MAX_PENDING)]
         async with served.agent(observer=True) as agent:
             await agent.assert_alive()
-        assert len(served.door.table) <= MAX_PENDING + 2
-        assert served.door.table.dropped > MAX_PENDING
+        assert len(served.http_auth.table) <= MAX_PENDING + 2
+        assert served.http_auth.table.dropped > MAX_PENDING
         await first.assert_alive()
         for _, writer in idle:
             writer.close()
@@ -300,7 +305,7 @@ async def test_wrong_passwords_are_slowed_down_logged_and_counted(
             async with connected(served.port, "wrong") as agent:
                 await agent.hear_end()
         assert time.monotonic() - began > 0.25 + 0.5 + 1
-        assert served.door.throttle.wrong == 4
+        assert served.http_auth.throttle.wrong == 4
     warnings = [record.message for record in caplog.records if record.levelname == "WARNING"]
     assert warnings == [f"rewarder port: a wrong password from 127.0.0.1 ({count} in all)" for count in (1, 2, 4)]
 

@@ -63,12 +63,12 @@ async def test_lease_that_is_not_renewed_ends_and_its_agent_is_told(tmp_path: Pa
             await agent.assert_alive()
             assert await agent.hear_end() == 1000
             assert agent.heard[-1]["body"]["message"] == "the lease has ended: lease expired"
-        assert not served.service.hub.occupied
+        assert not served.service.sessions.occupied
         async with connected(served.port, lease.token.secret) as late:
             assert await late.hear_end() == 1000
             assert "lease of this token has ended" in late.heard[-1]["body"]["message"]
         give(served)
-    assert served.door.throttle.wrong == 0
+    assert served.http_auth.throttle.wrong == 0
 
 
 async def test_renewal_that_came_while_the_daemon_stood_still_counts(
@@ -89,13 +89,13 @@ async def test_remote_that_drains_keeps_its_agent_and_takes_no_other(tmp_path: P
         await agent.assert_alive()
         served.leases.draining = True
         agent.cut()
-        await eventually(lambda: served.service.hub.agent is None)
+        await eventually(lambda: served.service.sessions.agent is None)
         last = agent.heard[-1]["headers"].get("number", 1)
         async with served.agent(token="a seat", last_number=last) as again:
             assert again.seat == "resumed"
             await again.assert_alive()
             async with served.agent() as other:
                 assert "another agent" in await refusal(other)
-        await eventually(lambda: not served.service.hub.occupied)
+        await eventually(lambda: not served.service.sessions.occupied)
         async with served.agent() as other:
             assert "draining" in await refusal(other)

@@ -46,7 +46,7 @@ async def ask(
 
 async def audited(served: Served) -> list[dict[str, Any]]:
     """What the audit log has, once it is closed."""
-    log = served.door.audit
+    log = served.http_auth.audit
     log.close()
     return [json.loads(line) for line in (served.toy.directory / "audit").read_text().splitlines()]
 
@@ -115,9 +115,9 @@ async def test_role_decides_who_may(served: Served, path: str, may: set[str]) ->
         assert status == 403
         assert "not permitted: this is the token of" in said["error"]
     assert (await ask(served, "POST", path, None))[0] == 401
-    assert served.door.throttle.wrong == 0
+    assert served.http_auth.throttle.wrong == 0
     assert (await ask(served, "POST", path, "somebodys-guess"))[0] == 401
-    assert served.door.throttle.wrong == 1
+    assert served.http_auth.throttle.wrong == 1
     assert (await ask(served, "POST", path, PASSWORD, Origin="http://elsewhere.example"))[0] == 403
 
 
@@ -169,7 +169,7 @@ async def test_each_action_is_audited_without_a_secret(served: Served) -> None:
     await ask(served, "POST", "/drain", "a-wrong-guess")
     async with served.agent() as agent:
         await agent.reset("toy.First-v0")
-        await eventually(lambda: served.service.hub.agent is not None)
+        await eventually(lambda: served.service.sessions.agent is not None)
         await agent.assert_alive()
     lines = await audited(served)
     robot, leased = {"role": "agent", "name": "robot"}, {"role": "agent", "name": f"lease {lease['lease']}"}

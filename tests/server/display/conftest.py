@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import replace
 
 import pytest
-from pluriverse_server.access.keyring import Keyring
+from pluriverse_server.access.secrets import Secrets
 from pluriverse_server.display import Backend, Screen, ScreenOptions, make_screen
 from support.ports import free_port
 from support.xwindow import Window
@@ -19,7 +19,7 @@ def backend() -> Backend:
 @pytest.fixture
 async def guarded_screen(options: ScreenOptions) -> AsyncIterator[Screen]:
     """A screen with the password ``password and more``, of which VNC looks at eight characters."""
-    screen = make_screen(replace(options, keyring=Keyring("password and more")))
+    screen = make_screen(replace(options, secrets=Secrets("password and more")))
     await screen.start()
     yield screen
     await screen.stop()

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from pluriverse_server.access.keyring import Keyring
+from pluriverse_server.access.secrets import Secrets
 from pluriverse_server.display import DisplayLost, Restarted, Screen, ScreenOptions, make_screen
 from pluriverse_server.display.xserver import SOCKETS, TMP
 from pluriverse_server.process import StartError
@@ -214,7 +214,7 @@ async def test_start_that_is_cancelled_leaves_nothing_behind(options: ScreenOpti
 async def test_missing_program_names_its_package(
     options: ScreenOptions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str, package: str
 ) -> None:
-    options = replace(options, keyring=Keyring("secret"))
+    options = replace(options, secrets=Secrets("secret"))
     monkeypatch.setenv("PATH", programs_in(tmp_path / "bin", without=program))
     screen = make_screen(options)
     with pytest.raises(StartError, match=f"apt-get install {package}"):

@@ -71,7 +71,7 @@ async def test_resize_that_a_client_asks_for_is_not_done(screen: Screen) -> None
 @pytest.mark.parametrize("backend", ["xvfb", "xvnc"])
 async def test_x_server_keeps_no_picture_of_clients_that_have_left(screen: Screen) -> None:
     for _ in range(3):
-        client = await asyncio.to_thread(RfbClient, screen.gate.vnc_socket)
+        client = await asyncio.to_thread(RfbClient, screen.vnc_proxy.vnc_socket)
         await asyncio.to_thread(client.wait_until, lambda: True)
         client.close()
         await eventually(lambda: not attached(screen.pids[X_SERVER]))
@@ -79,7 +79,7 @@ async def test_x_server_keeps_no_picture_of_clients_that_have_left(screen: Scree
 
 async def test_killed_server_leaves_no_shared_memory(screen: Screen) -> None:
     pid = screen.pids[VNC_SERVER]
-    with await asyncio.to_thread(RfbClient, screen.gate.vnc_socket) as client:
+    with await asyncio.to_thread(RfbClient, screen.vnc_proxy.vnc_socket) as client:
         await asyncio.to_thread(client.wait_until, lambda: True)
         assert made_by({pid})
         os.kill(pid, signal.SIGKILL)

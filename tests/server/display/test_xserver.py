@@ -31,7 +31,7 @@ SCREEN = """
 import asyncio, sys
 from pathlib import Path
 from pluriverse_server.display import ScreenOptions, make_screen
-from pluriverse_server.display.pulse import x_answers
+from pluriverse_server.display.screen_health import x_answers
 from pluriverse_server.display.xserver import address
 from pluriverse_server.x11.connection import open_display
 

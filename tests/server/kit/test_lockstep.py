@@ -1,4 +1,4 @@
-"""Steps of an agent on a real lane, of an episode that counts them."""
+"""Steps of an agent on a real step channel, of an episode that counts them."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from pluriverse_protocol.messages import (
     StepReply,
 )
 from pluriverse_server.kit import Kept, Outcome, Seen, lockstep
-from pluriverse_server.kit.lane import LANE_VARIABLE, Lane
 from pluriverse_server.kit.lockstep import Lockstep
+from pluriverse_server.kit.step_channel import STEP_CHANNEL_VARIABLE, StepChannel
 from pluriverse_server.permitted import Permitted
-from support.lanes import Doorway, LaneAgent
+from support.step_channels import StepChannelAgent, StepChannelListener
 
 IN_REAL_TIME = 'the episode is in real time; begin one with v0.env.reset and "clock": "lockstep"'
 
@@ -59,11 +59,11 @@ class Counting:
 
 
 class Stage:
-    """A program's lockstep, and the daemon that opens lanes to it."""
+    """A program's lockstep, and the daemon that opens step channels to it."""
 
-    def __init__(self, doorway: Doorway) -> None:
+    def __init__(self, listener: StepChannelListener) -> None:
         self.lockstep = Lockstep()
-        self.doorway = doorway
+        self.listener = listener
 
     def turn(self) -> None:
         """Attend to what has come, as a program does in each of its turns."""
@@ -72,15 +72,15 @@ class Stage:
         self.lockstep.attend(readable)
 
     def step(
-        self, agent: LaneAgent, n: int, frames: int = 1, episode: int | None = None
+        self, agent: StepChannelAgent, n: int, frames: int = 1, episode: int | None = None
     ) -> tuple[StepReply, NDArray[np.uint8]]:
         """The answer to a step that is asked for and played."""
         agent.step(n, frames, episode=episode)
         self.turn()
         return agent.hear_step(n)
 
-    def open_lane(self) -> LaneAgent:
-        agent = self.doorway.open_lane()
+    def open_step_channel(self) -> StepChannelAgent:
+        agent = self.listener.open_step_channel()
         self.turn()
         return agent
 
@@ -91,16 +91,16 @@ class Stage:
 
 @pytest.fixture
 def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stage]:
-    with Doorway(tmp_path) as doorway:
-        monkeypatch.setenv(LANE_VARIABLE, os.fspath(doorway.path))
-        made = Stage(doorway)
+    with StepChannelListener(tmp_path) as listener:
+        monkeypatch.setenv(STEP_CHANNEL_VARIABLE, os.fspath(listener.path))
+        made = Stage(listener)
         yield made
         made.close()
 
 
-def test_the_first_frame_comes_unasked_with_a_lane_and_with_an_episode(stage: Stage) -> None:
+def test_the_first_frame_comes_unasked_with_a_step_channel_and_with_an_episode(stage: Stage) -> None:
     stage.lockstep.begin(Counting(4))
-    agent = stage.open_lane()
+    agent = stage.open_step_channel()
     first = agent.hear_first()
     assert first.message == FirstFrame((2, 3, 3), "frame 0", [0], {"lives": 3})
     assert first.headers.episode_id == 4
@@ -111,7 +111,7 @@ def test_the_first_frame_comes_unasked_with_a_lane_and_with_an_episode(stage: St
 def test_a_step_is_answered_once_its_frames_are_played(stage: Stage) -> None:
     steps = Counting()
     stage.lockstep.begin(steps)
-    agent = stage.open_lane()
+    agent = stage.open_step_channel()
     agent.hear_first()
     message_id = agent.step(7, 3, [KeyEvent(99, True)], episode=1)
     stage.turn()
@@ -124,7 +124,7 @@ def test_a_step_is_answered_once_its_frames_are_played(stage: Stage) -> None:
 
 def test_the_last_step_says_how_it_ended_and_those_after_it_are_refused(stage: Stage) -> None:
     stage.lockstep.begin(Counting())
-    agent = stage.open_lane()
+    agent = stage.open_step_channel()
     agent.hear_first()
     last, pixels = stage.step(agent, 1, 3600)
     assert (last.reward, last.done, last.terminated, last.truncated) == (10.0, True, True, False)
@@ -143,7 +143,7 @@ def test_keys_that_the_agent_may_not_press_do_not_reach_the_program(stage: Stage
     steps = Counting()
     steps.permitted = Permitted(frozenset((99,)), pointer=False)
     stage.lockstep.begin(steps)
-    agent = stage.open_lane()
+    agent = stage.open_step_channel()
     agent.step(1, 1, [KeyEvent(99, True), KeyEvent(98, True), PointerEvent(1, 2, 1), KeyEvent(98, False)])
     stage.turn()
     agent.hear_first()
@@ -153,7 +153,7 @@ def test_keys_that_the_agent_may_not_press_do_not_reach_the_program(stage: Stage
 
 def test_two_steps_at_once_are_played_and_answered_one_after_the_other(stage: Stage) -> None:
     stage.lockstep.begin(Counting())
-    agent = stage.open_lane()
+    agent = stage.open_step_channel()
     agent.hear_first()
     for n, frames in ((1, 2), (2, 3)):
         agent.protocol.send_text(encode(AgentStep(n, frames), Headers(n, 1.0, 1)).encode())
@@ -165,7 +165,7 @@ def test_two_steps_at_once_are_played_and_answered_one_after_the_other(stage: St
 
 
 def test_steps_before_a_reset_and_in_real_time_are_refused(stage: Stage) -> None:
-    agent = stage.open_lane()
+    agent = stage.open_step_channel()
     agent.step(1)
     stage.turn()
     assert agent.hear_error() == IN_REAL_TIME
@@ -179,7 +179,7 @@ def test_steps_before_a_reset_and_in_real_time_are_refused(stage: Stage) -> None
 
 def test_a_step_of_an_episode_that_a_reset_has_ended_is_not_played_in_the_next(stage: Stage) -> None:
     stage.lockstep.begin(Counting(1))
-    agent = stage.open_lane()
+    agent = stage.open_step_channel()
     agent.hear_first()
     agent.step(1, episode=1)
     steps = Counting(2)
@@ -193,25 +193,25 @@ def test_a_step_of_an_episode_that_a_reset_has_ended_is_not_played_in_the_next(s
 @pytest.mark.parametrize("politely", [True, False])
 def test_an_agent_that_leaves_in_the_middle_of_a_step_leaves_room_for_the_next(stage: Stage, politely: bool) -> None:
     stage.lockstep.begin(Counting())
-    agent = stage.open_lane()
+    agent = stage.open_step_channel()
     agent.hear_first()
     agent.step(1)
     if politely:
         agent.protocol.send_close(1000)
         agent.flush()
     agent.close()
-    while any(isinstance(each, Lane) for each in stage.lockstep.waits_on):
+    while any(isinstance(each, StepChannel) for each in stage.lockstep.waits_on):
         stage.turn()
     stage.lockstep.begin(Counting(2))
-    other = stage.open_lane()
+    other = stage.open_step_channel()
     assert other.hear_first().headers.episode_id == 2
     stage.step(other, 1)
 
 
-def test_a_new_lane_takes_the_place_of_the_last(stage: Stage) -> None:
+def test_a_new_step_channel_takes_the_place_of_the_last(stage: Stage) -> None:
     stage.lockstep.begin(Counting())
-    first = stage.open_lane()
-    second = stage.open_lane()
+    first = stage.open_step_channel()
+    second = stage.open_step_channel()
     first.hear_first()
     assert first.hear_end() is None
     second.hear_first()
@@ -219,34 +219,34 @@ def test_a_new_lane_takes_the_place_of_the_last(stage: Stage) -> None:
 
 def test_an_agent_that_has_lost_its_seat_is_hung_up_on_and_the_next_one_is_served(stage: Stage) -> None:
     stage.lockstep.begin(Counting())
-    agent = stage.open_lane()
+    agent = stage.open_step_channel()
     agent.hear_first()
-    stage.doorway.take_back()
+    stage.listener.take_back()
     stage.turn()
     assert agent.hear_end() is None
     # There may be none.
-    stage.doorway.take_back()
+    stage.listener.take_back()
     stage.turn()
-    other = stage.open_lane()
+    other = stage.open_step_channel()
     other.hear_first()
     stage.step(other, 1)
 
 
-def test_a_lane_to_an_episode_that_is_over_shows_nothing_until_the_next(stage: Stage) -> None:
+def test_a_step_channel_to_an_episode_that_is_over_shows_nothing_until_the_next(stage: Stage) -> None:
     steps = Counting()
     steps.frames = 10
     stage.lockstep.begin(steps)
-    agent = stage.open_lane()
+    agent = stage.open_step_channel()
     stage.lockstep.begin(Counting(2))
     assert agent.hear_first().headers.episode_id == 2
 
 
-def test_the_lane_goes_on_when_the_daemon_hands_over_no_more(stage: Stage) -> None:
+def test_the_step_channel_goes_on_when_the_daemon_hands_over_no_more(stage: Stage) -> None:
     stage.lockstep.begin(Counting())
-    agent = stage.open_lane()
+    agent = stage.open_step_channel()
     agent.hear_first()
-    assert stage.doorway.program is not None
-    stage.doorway.program.close()
+    assert stage.listener.program is not None
+    stage.listener.program.close()
     stage.turn()
     stage.step(agent, 1)
 
@@ -263,16 +263,16 @@ class Returning(Counting):
         self.frames = kept.state
 
 
-def ask(stage: Stage, agent: LaneAgent, message: AgentSnapshot | AgentRestore) -> ServerMessage:
+def ask(stage: Stage, agent: StepChannelAgent, message: AgentSnapshot | AgentRestore) -> ServerMessage:
     agent.send(message, 1)
     stage.turn()
     return agent.hear().message
 
 
-def after_three_frames(stage: Stage) -> LaneAgent:
+def after_three_frames(stage: Stage) -> StepChannelAgent:
     """The agent of an episode that can go back, whose first step was taken."""
     stage.lockstep.begin(Returning())
-    agent = stage.open_lane()
+    agent = stage.open_step_channel()
     agent.hear_first()
     stage.step(agent, 1, 3)
     return agent
@@ -294,18 +294,18 @@ def test_an_episode_goes_back_to_snapshots_as_often_as_asked_also_from_the_next_
         assert (pixels == 3).all()
 
 
-def test_snapshots_are_dropped_when_asked_and_with_their_lane(stage: Stage) -> None:
+def test_snapshots_are_dropped_when_asked_and_with_their_step_channel(stage: Stage) -> None:
     agent = after_three_frames(stage)
     assert ask(stage, agent, AgentSnapshot()) == SnapshotReply(0)
     assert ask(stage, agent, AgentSnapshot((0, 77))) == SnapshotReply(1)
     assert ask(stage, agent, AgentRestore(0)) == ErrorReply("there is no snapshot 0")
-    other = stage.open_lane()
+    other = stage.open_step_channel()
     other.hear_first()
     assert ask(stage, other, AgentRestore(1)) == ErrorReply("there is no snapshot 1")
 
 
 def test_what_cannot_be_kept_or_gone_back_to_is_said(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
-    agent = stage.open_lane()
+    agent = stage.open_step_channel()
     assert ask(stage, agent, AgentSnapshot()) == ErrorReply(IN_REAL_TIME)
     stage.lockstep.begin(Counting())
     agent.hear_first()

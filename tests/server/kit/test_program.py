@@ -12,8 +12,8 @@ from msgspec.structs import replace
 from pluriverse_protocol.events import Event
 from pluriverse_protocol.reports import Delivered, Ready, Reset, Stop
 from pluriverse_server import kit
-from support.lanes import Doorway
 from support.report_server import ReportServer
+from support.step_channels import StepChannelListener
 from support.typist import Typist
 from support.xvfb import Xvfb
 
@@ -128,15 +128,15 @@ def test_steps_are_played_between_requests_and_keys(
     display: Xvfb, daemon: ReportServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("PLURIVERSE_SOCKET", str(daemon.path))
-    with Doorway(tmp_path) as doorway:
-        monkeypatch.setenv("PLURIVERSE_LANE", str(doorway.path))
+    with StepChannelListener(tmp_path) as listener:
+        monkeypatch.setenv("PLURIVERSE_STEP_CHANNEL", str(listener.path))
         reporter = kit.Reporter.from_environment()
         daemon.accept()
         program = Steppable(reporter)
         running = threading.Thread(target=program.run)
         running.start()
         daemon.send(replace(RESET, clock="lockstep"))
-        agent = doorway.open_lane()
+        agent = listener.open_step_channel()
         agent.hear_first()
         agent.step(1)
         answer, _ = agent.hear_step(1)

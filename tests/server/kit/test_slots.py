@@ -1,4 +1,4 @@
-"""Slots in processes of their own: episodes that count frames, with an agent on each lane."""
+"""Slots in processes of their own: episodes that count frames, with an agent on each step channel."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from pluriverse_protocol.events import Event
 from pluriverse_protocol.messages import AgentBegin, FirstFrame
 from pluriverse_protocol.reports import Reset, SlotFrames
 from pluriverse_server.kit import Outcome, Seen, slots
-from pluriverse_server.kit.lane import LANE_VARIABLE
 from pluriverse_server.kit.lockstep import Lockstep
 from pluriverse_server.kit.slots import Slots
-from support.lanes import Doorway, LaneAgent
+from pluriverse_server.kit.step_channel import STEP_CHANNEL_VARIABLE
+from support.step_channels import StepChannelAgent, StepChannelListener
 
 REQUEST = Reset(5, "some.Game-v0", 1, 60.0, clock="lockstep")
 REAL_TIME = Reset(6, "some.Game-v0", 1, 60.0)
@@ -56,12 +56,12 @@ class Counting:
 
 
 class Stage:
-    """A program's lockstep with slots, and the daemon that opens lanes to it."""
+    """A program's lockstep with slots, and the daemon that opens step channels to it."""
 
-    def __init__(self, doorway: Doorway) -> None:
+    def __init__(self, listener: StepChannelListener) -> None:
         self.reported: list[SlotFrames] = []
         self.lockstep = Lockstep(Slots(Counting, self.reported.append))
-        self.doorway = doorway
+        self.listener = listener
         self.lockstep.asked(REQUEST)
 
     def turn(self) -> None:
@@ -69,9 +69,9 @@ class Stage:
         readable, _, _ = select.select(self.lockstep.waits_on, [], [], 60)
         self.lockstep.attend(readable)
 
-    def open(self, slot: int) -> LaneAgent:
-        """Return the agent on a new lane."""
-        agent = self.doorway.open_lane(slot)
+    def open(self, slot: int) -> StepChannelAgent:
+        """Return the agent on a new step channel."""
+        agent = self.listener.open_step_channel(slot)
         self.turn()
         return agent
 
@@ -83,16 +83,16 @@ def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stage]:
         return {0, 1}
 
     monkeypatch.setattr(os, "sched_getaffinity", two)
-    with Doorway(tmp_path) as doorway:
-        monkeypatch.setenv(LANE_VARIABLE, os.fspath(doorway.path))
-        made = Stage(doorway)
+    with StepChannelListener(tmp_path) as listener:
+        monkeypatch.setenv(STEP_CHANNEL_VARIABLE, os.fspath(listener.path))
+        made = Stage(listener)
         yield made
         made.lockstep.asked(REAL_TIME)
         for each in made.lockstep.waits_on:
             each.close()
 
 
-def begin(agent: LaneAgent, seed: int | None = None) -> tuple[int, int]:
+def begin(agent: StepChannelAgent, seed: int | None = None) -> tuple[int, int]:
     """Begin an episode; its number and its seed."""
     message_id = agent.send(AgentBegin(seed))
     heard = agent.hear_first()
@@ -137,7 +137,7 @@ def test_the_programs_own_episodes_begin_elsewhere(stage: Stage) -> None:
     assert agent.hear_error() == "v0.env.reset begins this environment's episodes"
 
 
-def test_what_fails_takes_down_its_own_lane_alone(stage: Stage, capfd: pytest.CaptureFixture[str]) -> None:
+def test_what_fails_takes_down_its_own_step_channel_alone(stage: Stage, capfd: pytest.CaptureFixture[str]) -> None:
     one, beside = stage.open(1), stage.open(3)
     episode, goes_on = begin(one)[0], begin(beside)[0]
     one.step(1, FAILS, episode=episode)
@@ -185,10 +185,10 @@ def test_the_daemon_hears_how_many_frames_were_played(stage: Stage) -> None:
     assert stage.reported == [SlotFrames(5, 3), SlotFrames(5, 4)]
 
 
-def test_lanes_end_with_the_agents_seat_and_with_lockstep(stage: Stage) -> None:
+def test_step_channels_end_with_the_agents_seat_and_with_lockstep(stage: Stage) -> None:
     agent = stage.open(1)
     begin(agent)
-    stage.doorway.take_back()
+    stage.listener.take_back()
     stage.turn()
     agent.hear_end()
     agent = stage.open(1)
@@ -196,7 +196,7 @@ def test_lanes_end_with_the_agents_seat_and_with_lockstep(stage: Stage) -> None:
     stage.lockstep.asked(REAL_TIME)
     agent.hear_end()
     stage.open(1).hear_end()
-    # A lane plays what the program plays.
+    # A step channel plays what the program plays.
     stage.lockstep.asked(Reset(7, "another.Game-v0", 1, 60.0, clock="lockstep"))
     agent = stage.open(1)
     agent.send(AgentBegin(1))

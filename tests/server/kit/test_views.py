@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from pluriverse.rfb import Region, picture
 from pluriverse.rfb.picture import PictureSpec
-from pluriverse_protocol.lane import View, pack_handover, parse_view, unpack_handover
+from pluriverse_protocol.step_channel import View, pack_handover, parse_view, unpack_handover
 from pluriverse_server.kit import views
 
 SIDES = st.integers(1, 40)

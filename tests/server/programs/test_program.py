@@ -18,7 +18,7 @@ import pytest
 from pluriverse_protocol.reports import Delivered, Frame, Ready, Report, Text
 from pluriverse_server.episode import Begin, Environment
 from pluriverse_server.manifest.runtime import EnvTable, Manifest
-from pluriverse_server.programs.program import LANE_NAME, SOCKET_NAME, Lost, Program
+from pluriverse_server.programs.program import SOCKET_NAME, STEP_CHANNEL_NAME, Lost, Program
 from support import sessions
 from support.leftovers import Leftovers
 from support.waiting import DEADLINE_S, eventually
@@ -49,16 +49,16 @@ for line in lines:
     say(report="text", episode=episode, text=json.dumps({"pid": os.getpid(), "argv": sys.argv[1:], **request}))
 """
 
-# The same, and answers on each lane.
-TAKES_LANES = (
+# The same, and answers on each step channel.
+TAKES_STEP_CHANNELS = (
     """
 import threading
-from pluriverse_protocol.lane import HANDOVER_BYTES
-lanes = socket.socket(socket.AF_UNIX)
-lanes.connect(os.environ["PLURIVERSE_LANE"])
+from pluriverse_protocol.step_channel import HANDOVER_BYTES
+step_channels = socket.socket(socket.AF_UNIX)
+step_channels.connect(os.environ["PLURIVERSE_STEP_CHANNEL"])
 def take():
     while True:
-        descriptors = socket.recv_fds(lanes, HANDOVER_BYTES, 1)[1]
+        descriptors = socket.recv_fds(step_channels, HANDOVER_BYTES, 1)[1]
         socket.socket(fileno=descriptors[0]).sendall(b"taken")
 threading.Thread(target=take, daemon=True).start()
 """
@@ -130,7 +130,7 @@ async def staged(directory: Path, text: str, *, screen: bool = True, **changed: 
         await stage.program.stop()
         assert stage.program.pid is None
         assert not (directory / SOCKET_NAME).exists()
-        assert not (directory / LANE_NAME).exists()
+        assert not (directory / STEP_CHANNEL_NAME).exists()
         await eventually(lambda: not Leftovers.descendants())
 
 
@@ -232,25 +232,25 @@ async def test_time_limit_is_the_programs_own_only_in_lockstep(tmp_path: Path) -
             assert (told.get("clock", "realtime"), told.get("time_limit_s")) == (clock, limit)
 
 
-async def test_lanes_go_to_the_program_while_it_is_there(tmp_path: Path) -> None:
-    async with staged(tmp_path, TAKES_LANES) as stage:
-        assert not stage.program.takes_lanes
+async def test_step_channels_go_to_the_program_while_it_is_there(tmp_path: Path) -> None:
+    async with staged(tmp_path, TAKES_STEP_CHANNELS) as stage:
+        assert not stage.program.takes_step_channels
         stage.begin(1, clock="lockstep")
         await stage.until(ready(1))
-        await eventually(lambda: stage.program.takes_lanes)
+        await eventually(lambda: stage.program.takes_step_channels)
         mine, theirs = socket.socketpair()
         with mine, theirs:
-            stage.program.open_lane(theirs)
+            stage.program.open_step_channel(theirs)
             theirs.close()
             assert await asyncio.to_thread(mine.recv, 5) == b"taken"
         pid = stage.program.pid
         assert pid is not None
         os.kill(pid, signal.SIGKILL)
         await stage.until_lost()
-        assert not stage.program.takes_lanes
+        assert not stage.program.takes_step_channels
         mine, theirs = socket.socketpair()
         with mine, theirs, pytest.raises(ConnectionError, match="the program isn't running"):
-            stage.program.open_lane(theirs)
+            stage.program.open_step_channel(theirs)
 
 
 # ── losing it ───────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -3,8 +3,8 @@ from __future__ import annotations
 import re
 
 from pluriverse_server.access.audit import AuditLog
-from pluriverse_server.access.keyring import Keyring
-from pluriverse_server.daemon.door import Door
+from pluriverse_server.access.secrets import Secrets
+from pluriverse_server.daemon.http_auth import HttpAuth
 from pluriverse_server.remote.metrics import Metrics
 from prometheus_client.parser import text_string_to_metric_families
 
@@ -39,11 +39,11 @@ def test_readings_are_timed_by_source_and_counted_where_they_do_not_count() -> N
 
 
 def test_ports_are_counted_apart_when_metrics_are_asked_for() -> None:
-    metrics, door = Metrics(), Door(Keyring("secret"), AuditLog())
-    metrics.ports["rewarder"] = door
-    metrics.ports["vnc"] = Door(Keyring("secret"), AuditLog())
-    door.throttle.judged("a", right=False, now=0.0)
-    door.table.dropped = 7
+    metrics, http_auth = Metrics(), HttpAuth(Secrets("secret"), AuditLog())
+    metrics.ports["rewarder"] = http_auth
+    metrics.ports["vnc"] = HttpAuth(Secrets("secret"), AuditLog())
+    http_auth.throttle.judged("a", right=False, now=0.0)
+    http_auth.table.dropped = 7
     text = metrics.render().decode()
     assert 'pluriverse_wrong_passwords_total{port="rewarder"} 1.0' in text
     assert 'pluriverse_wrong_passwords_total{port="vnc"} 0.0' in text

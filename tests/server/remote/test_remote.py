@@ -162,12 +162,12 @@ async def test_token_that_is_removed_from_the_file_ends_its_connections_on_both_
     ):
         await agent.assert_alive()
         with await asyncio.to_thread(RfbClient, "127.0.0.1", up.vnc_port, "robots-token"):
-            watchers = len(up.remote.screen.gate.clients)
+            watchers = len(up.remote.screen.vnc_proxy.clients)
             file.write_text("agent another another-token\n")
             assert await agent.hear_end() == 1000
             assert agent.heard[-1]["body"]["message"] == "the token of this connection is no longer valid"
-            await eventually(lambda: len(up.remote.screen.gate.clients) < watchers)
-        assert not up.remote.service.hub.occupied
+            await eventually(lambda: len(up.remote.screen.vnc_proxy.clients) < watchers)
+        assert not up.remote.service.sessions.occupied
         async with connected(up.port, "another-token") as other:
             await other.assert_alive()
 

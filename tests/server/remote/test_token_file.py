@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from pluriverse_server.access.audit import AuditLog
-from pluriverse_server.access.keyring import Keyring
+from pluriverse_server.access.secrets import Secrets
 from pluriverse_server.access.tokens import TokensError
 from pluriverse_server.remote import token_file
 from pluriverse_server.remote.token_file import MAX_BYTES, read_tokens, watch
@@ -26,13 +26,13 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-async def keyring(path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncGenerator[Keyring]:
+async def secrets(path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncGenerator[Secrets]:
     """What a watched file says."""
     monkeypatch.setattr(token_file, "LOOK_EVERY_S", 0.02)
-    keyring = Keyring(None, read_tokens(path, None))
+    secrets = Secrets(None, read_tokens(path, None))
     audit = AuditLog(path.parent / "audit")
-    watching = asyncio.create_task(watch(path, None, keyring, audit))
-    yield keyring
+    watching = asyncio.create_task(watch(path, None, secrets, audit))
+    yield secrets
     watching.cancel()
     await asyncio.wait({watching})
     audit.close()
@@ -56,16 +56,16 @@ def audited(path: Path) -> list[str]:
     return (path.parent / "audit").read_text().splitlines()
 
 
-def names(keyring: Keyring) -> list[str]:
-    return [token.name for token in keyring.listed]
+def names(secrets: Secrets) -> list[str]:
+    return [token.name for token in secrets.listed]
 
 
-async def test_file_that_changes_is_read_again(path: Path, keyring: Keyring) -> None:
+async def test_file_that_changes_is_read_again(path: Path, secrets: Secrets) -> None:
     write(path, ONE + TWO)
-    await eventually(lambda: names(keyring) == ["one", "two"])
+    await eventually(lambda: names(secrets) == ["one", "two"])
     # As Kubernetes does: another file in its place.
     replace(path, TWO)
-    await eventually(lambda: names(keyring) == ["two"])
+    await eventually(lambda: names(secrets) == ["two"])
     await eventually(lambda: len(audited(path)) == 2)
     last = audited(path)[-1]
     assert '"added":[],"removed":["agent one"]' in last
@@ -73,16 +73,16 @@ async def test_file_that_changes_is_read_again(path: Path, keyring: Keyring) -> 
 
 
 async def test_tokens_stay_while_the_file_is_broken(
-    path: Path, keyring: Keyring, caplog: pytest.LogCaptureFixture
+    path: Path, secrets: Secrets, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO)
     write(path, "agent one\n")
     await eventually(lambda: "those before stay" in caplog.text)
     remove(path)
     await eventually(lambda: "can't be read" in caplog.text)
-    assert names(keyring) == ["one"]
+    assert names(secrets) == ["one"]
     write(path, TWO)
-    await eventually(lambda: names(keyring) == ["two"])
+    await eventually(lambda: names(secrets) == ["two"])
     assert "well again" in caplog.text
     assert caplog.text.count("those before stay") == 2
 

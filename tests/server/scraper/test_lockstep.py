@@ -1,4 +1,4 @@
-"""Scraped programs in lockstep, with the daemon's and the agent's ends of a lane."""
+"""Scraped programs in lockstep, with the daemon's and the agent's ends of a step channel."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from pluriverse_server.manifest.spaces import keysym
 from pluriverse_server.scraper.home import HELD_HOME
 from pluriverse_server.scraper.lockstep import HANGS, ScrapedSteps
 from pluriverse_server.scraper.pace import SteppedPace
-from support.lanes import Heard, LaneAgent
 from support.scraped import DRAWS, HEIGHT, MANIFEST, WIDTH, Scraped, scraping
+from support.step_channels import Heard, StepChannelAgent
 from support.waiting import eventually
 
 pytestmark = pytest.mark.display
@@ -70,12 +70,12 @@ while True:
 )
 
 
-class Agent(LaneAgent):
-    """The agent's end of a lane to a scraper."""
+class Agent(StepChannelAgent):
+    """The agent's end of a step channel to a scraper."""
 
     def __init__(self, scraped: Scraped) -> None:
         ours, theirs = socket.socketpair()
-        scraped.program.open_lane(theirs)
+        scraped.program.open_step_channel(theirs)
         theirs.close()
         super().__init__(ours)
         self._steps = 0
@@ -106,9 +106,9 @@ async def stepping(folder: Path, **tables: dict[str, Any]) -> AsyncGenerator[Scr
 
 
 async def begun(scraped: Scraped, seed: int = 7) -> Agent:
-    """Begin an episode in lockstep, and open a lane."""
+    """Begin an episode in lockstep, and open a step channel."""
     await scraped.ready(seed=seed, clock="lockstep")
-    await eventually(lambda: scraped.program.takes_lanes)
+    await eventually(lambda: scraped.program.takes_step_channels)
     return Agent(scraped)
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from pluriverse_server.gate.gate import Gate
 from pluriverse_server.viewer.routes import NOVNC
+from pluriverse_server.vnc_proxy.vnc_proxy import VncProxy
 from support.chromium import Chromium
 from support.desktop import Desktop
 from support.ports import free_port
@@ -24,18 +24,18 @@ async def remote(tmp_path: Path) -> AsyncGenerator[Remote]:
 
 @pytest_asyncio.fixture(loop_scope="module")
 async def desktop(remote: Remote) -> AsyncGenerator[Desktop]:
-    """A screen of 400 x 300 whose VNC server, without a password, is the remote's, behind its gate."""
+    """A screen of 400 x 300 whose VNC server, without a password, is the remote's, behind its VNC proxy."""
     screen = await Desktop.start()
-    gate = Gate(screen.vnc_socket, None)
-    await gate.listen("127.0.0.1", free_port(), remote.vnc_socket, remote.watchers_socket)
+    vnc_proxy = VncProxy(screen.vnc_socket, None)
+    await vnc_proxy.listen("127.0.0.1", free_port(), remote.vnc_socket, remote.watchers_socket)
     yield screen
-    await gate.close()
+    await vnc_proxy.close()
     await screen.close()
 
 
 @pytest_asyncio.fixture(loop_scope="module")
 async def bare_desktop(remote: Remote) -> AsyncGenerator[Desktop]:
-    """The same without a gate, for those who watch."""
+    """The same without a VNC proxy, for those who watch."""
     screen = await Desktop.start(vnc_socket=remote.watchers_socket)
     yield screen
     await screen.close()

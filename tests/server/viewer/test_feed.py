@@ -46,7 +46,7 @@ async def test_a_change_is_sent_without_waiting_for_the_interval(
     ):
         await websocket.receive_json(timeout=60)
         remote.state["env_state"] = "resetting"
-        remote.hub.changed()
+        remote.sessions.changed()
         assert (await websocket.receive_json(timeout=60))["env_state"] == "resetting"
 
 
@@ -79,7 +79,7 @@ async def test_browser_that_does_not_read_gets_no_pile_of_old_snapshots(
     ):
         for change in range(changes):
             remote.state["change"] = change
-            remote.hub.changed()
+            remote.sessions.changed()
             await asyncio.sleep(0.001)
         assert remote.snapshots < changes
         # Once it reads again, it soon has the news.

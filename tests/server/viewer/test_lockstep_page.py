@@ -21,7 +21,7 @@ CLOCK = "document.querySelector('[data-field=clock]').innerText"
 HINT = "document.getElementById('hint').innerText"
 SHOWN = "document.getElementById('time').checkVisibility()"
 
-# What the page says on its lane, and when; and how often it is answered.
+# What the page says on its step channel, and when; and how often it is answered.
 LISTEN = """
 window.steps = []; window.answers = 0; window.largest = 0;
 const send = WebSocket.prototype.send;

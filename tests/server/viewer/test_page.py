@@ -62,7 +62,7 @@ async def test_state_appears_and_follows_the_remote(remote: Remote, desktop: Des
     assert await browser.evaluate(field("agent_round_trip")) == UNKNOWN
     await browser.wait_until(f"{field('viewers')} === '1'")
     remote.state |= {"episode_reward": -4.5, "episode_id": "8", "env_state": "resetting"}
-    remote.hub.changed()
+    remote.sessions.changed()
     await browser.wait_until(f"{field('reward')} === '\u22124.5' && {field('episode_id')} === '8'")
     assert await browser.evaluate("document.getElementById('state').innerText") == "resetting"
     assert browser.errors == []

@@ -9,7 +9,7 @@ import aiohttp
 import pytest
 import pytest_asyncio
 from aiohttp import WSMsgType
-from pluriverse_server.viewer import hub, routes
+from pluriverse_server.viewer import routes, sessions
 from support.desktop import Desktop
 from support.viewer_remote import EYE, Remote, serve_viewer
 from support.waiting import DEADLINE_S
@@ -79,7 +79,7 @@ async def test_token_that_is_taken_away_ends_its_connections(remote: Remote, ses
         session.ws_connect(remote.url("state?password=sesame")) as other,
     ):
         await feed.receive_json()
-        remote.door.keyring.replace_listed(())
+        remote.http_auth.secrets.replace_listed(())
         async with asyncio.timeout(DEADLINE_S):
             while (await feed.receive()).type is WSMsgType.TEXT:
                 pass
@@ -101,14 +101,14 @@ async def test_one_viewer_too_many_is_told_why(
 ) -> None:
     del desktop
     async with contextlib.AsyncExitStack() as stack:
-        for _ in range(hub.MAX_VIEWERS):
+        for _ in range(sessions.MAX_VIEWERS):
             websocket = await stack.enter_async_context(session.ws_connect(remote.url("vnc?password=sesame")))
             await websocket.receive(timeout=60)
-        assert remote.hub.viewers == hub.MAX_VIEWERS
+        assert remote.sessions.viewers == sessions.MAX_VIEWERS
         extra = await stack.enter_async_context(session.ws_connect(remote.url("vnc?password=sesame")))
         refusal = await extra.receive(timeout=60)
         assert (refusal.type, refusal.data) == (WSMsgType.CLOSE, aiohttp.WSCloseCode.TRY_AGAIN_LATER)
-        assert str(hub.MAX_VIEWERS) in (refusal.extra or "")
+        assert str(sessions.MAX_VIEWERS) in (refusal.extra or "")
 
 
 async def test_who_may_control_asks_and_is_told_what_is_refused(remote: Remote, session: aiohttp.ClientSession) -> None:

@@ -15,14 +15,14 @@ from typing import Final
 
 import numpy as np
 from pluriverse_protocol.events import Event
-from pluriverse_protocol.lane import View
 from pluriverse_protocol.limits import DRAWN_SEED_BITS, MAX_VIEW_SIDE
 from pluriverse_protocol.messages import Describe, ErrorReply, FirstFrame, RestoreReply, SnapshotReply, StepReply
+from pluriverse_protocol.step_channel import View
 
 from pluriverse.env.vector import VectorEnv
 from pluriverse.errors import ConfigurationError, Misuse, RemoteMisbehaved, RemoteUnavailable
-from pluriverse.rewarder.lane import LaneConnection
 from pluriverse.rewarder.result import Result
+from pluriverse.rewarder.step_channel import StepChannelConnection
 
 from .actions import ActionEncoder
 from .backend import Answers, Phase
@@ -53,16 +53,16 @@ class TooFewSlots(ConfigurationError):
 
 @dataclass(slots=True)
 class _Copy:
-    """One environment: where it is, its lane, the episode that is played on it, and what it waits for."""
+    """One environment: where it is, its step channel, the episode that is played on it, and what it waits for."""
 
     index: int
     remote: int
-    # 0 is the remote's own environment; those beside it have their episodes on their lanes.
+    # 0 is the remote's own environment; those beside it have their episodes on their step channels.
     slot: int
     result: Result
     phase: Phase = Phase.NEW
-    lane: LaneConnection | None = None
-    # Why the last lane broke.
+    step_channel: StepChannelConnection | None = None
+    # Why the last step channel broke.
     fault: str = ""
     episode_id: int = 0
     # The episode that begins: its number once the remote has granted it.
@@ -88,7 +88,7 @@ class _Copy:
 
     def kept_of(self, snapshot: Snapshot) -> Kept | None:
         """Return what the remote keeps of a snapshot."""
-        return snapshot.kept if snapshot.kept is not None and snapshot.kept.lane is self.lane else None
+        return snapshot.kept if snapshot.kept is not None and snapshot.kept.step_channel is self.step_channel else None
 
 
 class Lockstep:
@@ -184,14 +184,14 @@ class Lockstep:
         resetting = [copy for copy in waiting if copy.phase is Phase.RESETTING]
         asked = [copy.remote for copy in resetting if not copy.slot and copy.granted is None]
         if asked:
-            # Their rewarder connections ring a bell, which lanes don't.
+            # Their rewarder connections ring a bell, which step channels don't.
             self._env.changed(asked, min(timeout_s, LOOK_S) if len(asked) == len(waiting) else 0.0)
         with answers.whole:
             for copy in resetting:
                 self._look_for_episode(copy)
         if len(answers.ready) > ready or len(asked) == len(waiting):
             timeout_s = 0.0
-        elif asked or any(copy.lane is None for copy in resetting):
+        elif asked or any(copy.step_channel is None for copy in resetting):
             timeout_s = min(timeout_s, LOOK_S)
         stepping = [self._copies[index] for index in answers.waiting if self.phase(index) is Phase.STEPPING]
         if stepping:
@@ -210,14 +210,14 @@ class Lockstep:
         self._poll = select.poll()
         self._by_descriptor.clear()
         for copy in self._copies:
-            if copy.lane is not None:
-                copy.lane.close()
-            copy.phase, copy.lane, copy.first, copy.asked = Phase.NEW, None, None, None
+            if copy.step_channel is not None:
+                copy.step_channel.close()
+            copy.phase, copy.step_channel, copy.first, copy.asked = Phase.NEW, None, None, None
 
     def close(self) -> None:
         for copy in self._copies:
-            if copy.lane is not None:
-                copy.lane.close()
+            if copy.step_channel is not None:
+                copy.step_channel.close()
         if self._log is not None:
             self._log.close()
 
@@ -262,23 +262,23 @@ class Lockstep:
 
     def _ask_to_keep(self, copy: _Copy) -> Kept | None:
         """Return what the remote keeps of the present moment, if it does."""
-        lane = copy.lane
-        if lane is None:
+        step_channel = copy.step_channel
+        if step_channel is None:
             return None
         copy.replies.clear()
-        lane.snapshot(copy.episode_id)
+        step_channel.snapshot(copy.episode_id)
         poll = select.poll()
-        poll.register(lane, select.POLLIN)
+        poll.register(step_channel, select.POLLIN)
         deadline = time.monotonic() + STEP_S
-        while not copy.replies and copy.lane is not None:
+        while not copy.replies and copy.step_channel is not None:
             if not poll.poll(max(0.0, 1000 * (deadline - time.monotonic()))):
-                lane.fail(f"no answer to a snapshot within {STEP_S:g} s")
+                step_channel.fail(f"no answer to a snapshot within {STEP_S:g} s")
             self._take_arrived(copy)
         for reply in copy.replies:
             if isinstance(reply, ErrorReply):
                 raise Misuse(f"the remote of environment {copy.index} keeps no snapshot: {reply.message}")
             if reply.handle is not None:
-                return Kept(lane, reply.handle)
+                return Kept(step_channel, reply.handle)
         # It keeps none, or is lost, which the next step says.
         return None
 
@@ -293,8 +293,8 @@ class Lockstep:
         if kept is not None:
             copy.phase = Phase.STEPPING
             copy.patience_until = time.monotonic() + self._patience_s
-            kept.lane.restore(kept.handle, copy.episode_id)
-            self._drop_broken(copy, kept.lane)
+            kept.step_channel.restore(kept.handle, copy.episode_id)
+            self._drop_broken(copy, kept.step_channel)
         elif snapshot.seed is None:
             copy.retried = True
             self._lose(copy, f"the remote of the snapshot is gone; {UNREPEATABLE}")
@@ -333,7 +333,7 @@ class Lockstep:
     def _begin(self, copy: _Copy, seed: int | None, *, join: bool) -> None:
         # Of an episode that is joined the seed isn't known, which records need.
         join = join and self._log is None
-        joins = join and copy.phase is Phase.ENDED and copy.remote_ended and copy.lane is not None
+        joins = join and copy.phase is Phase.ENDED and copy.remote_ended and copy.step_channel is not None
         if not joins:
             # Drawn here, so that it can be played again.
             seed = secrets.randbits(DRAWN_SEED_BITS) if seed is None else seed
@@ -344,11 +344,11 @@ class Lockstep:
         copy.phase = Phase.RESETTING
         copy.seed = None if joins else seed
         copy.trail, copy.restoring, copy.again, copy.retried = None, None, None, False
-        if copy.slot and copy.lane is not None:
-            self._ask_slot(copy, copy.lane)
+        if copy.slot and copy.step_channel is not None:
+            self._ask_slot(copy, copy.step_channel)
 
     def _look_for_episode(self, copy: _Copy) -> None:
-        """See whether the remote has granted the episode that was asked for, and has a lane."""
+        """See whether the remote has granted the episode that was asked for, and has a step channel."""
         if copy.slot:
             self._look_for_slot(copy)
             return
@@ -358,51 +358,51 @@ class Lockstep:
                 self._env.require_wellbehaved(copy.remote)
                 return
             copy.granted = look.episode_id
-        if copy.lane is None and not self._open_lane(copy):
+        if copy.step_channel is None and not self._open_step_channel(copy):
             # The remote has just been lost, which the next look notices, or begins another episode.
             copy.granted = None
             return
         self._take_arrived(copy)
-        if copy.lane is None:
+        if copy.step_channel is None:
             copy.granted = None
         elif copy.first is not None and (copy.first.episode_id or 0) >= copy.granted:
             self._first(copy, copy.first)
 
     def _look_for_slot(self, copy: _Copy) -> None:
         """See whether a slot can be had, and has begun its episode."""
-        if copy.lane is None and not self._open_lane(copy):
+        if copy.step_channel is None and not self._open_step_channel(copy):
             # One that is lost is replaced as it is looked at.
             self._env.poll([copy.remote])
             self._env.require_wellbehaved(copy.remote)
             return
-        if copy.lane is not None and copy.asked is None:
-            self._ask_slot(copy, copy.lane)
+        if copy.step_channel is not None and copy.asked is None:
+            self._ask_slot(copy, copy.step_channel)
         self._take_arrived(copy)
 
-    def _ask_slot(self, copy: _Copy, lane: LaneConnection) -> None:
-        copy.asked = lane.begin(copy.seed)
-        self._drop_broken(copy, lane)
+    def _ask_slot(self, copy: _Copy, step_channel: StepChannelConnection) -> None:
+        copy.asked = step_channel.begin(copy.seed)
+        self._drop_broken(copy, step_channel)
 
-    def _open_lane(self, copy: _Copy) -> bool:
+    def _open_step_channel(self, copy: _Copy) -> bool:
         """Connect to where steps are taken; return False if the remote has none at the moment."""
         try:
-            lane = self._env.open_lane(copy.remote, copy.slot, self._view)
+            step_channel = self._env.open_step_channel(copy.remote, copy.slot, self._view)
         except RemoteUnavailable:
             return False
-        copy.lane = lane
-        self._poll.register(lane, select.POLLIN)
-        self._by_descriptor[lane.fileno()] = copy
+        copy.step_channel = step_channel
+        self._poll.register(step_channel, select.POLLIN)
+        self._by_descriptor[step_channel.fileno()] = copy
         return True
 
-    def _drop_broken(self, copy: _Copy, lane: LaneConnection) -> None:
-        if lane.error is not None and copy.lane is lane:
-            copy.fault = str(lane.error)
-            self._poll.unregister(lane)
-            del self._by_descriptor[lane.fileno()]
-            lane.close()
-            copy.lane = copy.first = copy.asked = None
-            if copy.phase is Phase.RESETTING and isinstance(lane.error, RemoteMisbehaved):
-                raise lane.error
+    def _drop_broken(self, copy: _Copy, step_channel: StepChannelConnection) -> None:
+        if step_channel.error is not None and copy.step_channel is step_channel:
+            copy.fault = str(step_channel.error)
+            self._poll.unregister(step_channel)
+            del self._by_descriptor[step_channel.fileno()]
+            step_channel.close()
+            copy.step_channel = copy.first = copy.asked = None
+            if copy.phase is Phase.RESETTING and isinstance(step_channel.error, RemoteMisbehaved):
+                raise step_channel.error
 
     # ── steps ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -410,29 +410,29 @@ class Lockstep:
         copy.phase = Phase.STEPPING
         copy.patience_until = time.monotonic() + self._patience_s
         # A remote that was lost while the agent was thinking is noticed in a moment.
-        if copy.lane is not None:
-            copy.lane.step(n, events, self._frames, copy.episode_id)
-            self._drop_broken(copy, copy.lane)
+        if copy.step_channel is not None:
+            copy.step_channel.step(n, events, self._frames, copy.episode_id)
+            self._drop_broken(copy, copy.step_channel)
 
     def _check_stepping(self, copy: _Copy) -> None:
-        """Give a step up whose lane has broken, or that takes too long."""
-        if copy.lane is not None and time.monotonic() >= copy.patience_until:
-            copy.lane.fail(f"no answer to a step within {self._patience_s:g} s")
-            self._drop_broken(copy, copy.lane)
-        if copy.lane is None:
+        """Give a step up whose step channel has broken, or that takes too long."""
+        if copy.step_channel is not None and time.monotonic() >= copy.patience_until:
+            copy.step_channel.fail(f"no answer to a step within {self._patience_s:g} s")
+            self._drop_broken(copy, copy.step_channel)
+        if copy.step_channel is None:
             self._lose(copy, copy.fault)
 
     def _take_arrived(self, copy: _Copy) -> None:
-        lane = copy.lane
-        if lane is None:
+        step_channel = copy.step_channel
+        if step_channel is None:
             return
-        for message, result, parent in lane.take():
+        for message, result, parent in step_channel.take():
             if result.vision is not None:
                 shape = result.vision.shape
                 if shape == self._whole and self._made_here is not None:
                     result = result._replace(vision=self._made_here.make(result.vision))  # noqa: PLW2901
                 elif shape != self._shape:
-                    lane.fail(f"its picture is {shape}, expected {self._shape}", RemoteMisbehaved)
+                    step_channel.fail(f"its picture is {shape}, expected {self._shape}", RemoteMisbehaved)
                     break
             # What is of an episode that was left is for nobody.
             awaited = copy.phase is Phase.STEPPING and result.episode_id == copy.episode_id
@@ -443,7 +443,7 @@ class Lockstep:
                 case FirstFrame() if begins:
                     self._first(copy, result)
                 case ErrorReply(why) if begins:
-                    lane.fail(f"no episode begins: {why}")
+                    step_channel.fail(f"no episode begins: {why}")
                 case StepReply() if awaited:
                     self._stepped(copy, result)
                 case RestoreReply() if awaited and copy.restoring is not None:
@@ -454,7 +454,7 @@ class Lockstep:
                     copy.replies.append(message)
                 case _:
                     pass
-        self._drop_broken(copy, lane)
+        self._drop_broken(copy, step_channel)
 
     def _first(self, copy: _Copy, first: Result) -> None:
         assert first.episode_id is not None

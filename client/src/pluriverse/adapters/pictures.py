@@ -46,7 +46,7 @@ class PictureOptions:
 class Pictures:
     """The pictures of one environment; ``shape`` is theirs: (height, width, channels), uint8.
 
-    ``ready``: they come as they are asked for, from the VNC driver or a lane, and ``make`` returns them as they are.
+    ``ready``: the VNC driver or a step channel sends them as asked for, and ``make`` returns them as they are.
     """
 
     def __init__(

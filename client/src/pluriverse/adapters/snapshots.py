@@ -10,8 +10,8 @@ from typing import TypeAlias
 import numpy as np
 from pluriverse_protocol.events import Event
 
-from pluriverse.rewarder.lane import LaneConnection
 from pluriverse.rewarder.result import Result
+from pluriverse.rewarder.step_channel import StepChannelConnection
 from pluriverse.rfb.picture import Pixels
 
 from .actions import ActionEncoder
@@ -22,16 +22,16 @@ Trail: TypeAlias = "tuple[Trail, Sequence[Event]] | None"
 
 
 class Kept:
-    """A snapshot that a remote keeps for as long as this lives, and the lane does."""
+    """A snapshot that a remote keeps for as long as this lives, and the step channel does."""
 
-    __slots__ = ("handle", "lane")
+    __slots__ = ("handle", "step_channel")
 
-    def __init__(self, lane: LaneConnection, handle: int) -> None:
-        self.lane = lane
+    def __init__(self, step_channel: StepChannelConnection, handle: int) -> None:
+        self.step_channel = step_channel
         self.handle = handle
 
     def __del__(self) -> None:
-        self.lane.unwanted.append(self.handle)
+        self.step_channel.unwanted.append(self.handle)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,7 +62,7 @@ class Snapshot:
     @property
     def native(self) -> bool:
         """Whether the remote keeps it; otherwise going back takes as long as those steps."""
-        return self.kept is not None and self.kept.lane.error is None
+        return self.kept is not None and self.kept.step_channel.error is None
 
 
 def steps_of(trail: Trail) -> list[Sequence[Event]]:

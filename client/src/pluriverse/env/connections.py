@@ -20,7 +20,6 @@ from pluriverse_protocol.env_options import Value
 from pluriverse_protocol.limits import SEAT_KEPT_S
 from pluriverse_protocol.messages import Describe, Reset
 
-from pluriverse.bell import BELL
 from pluriverse.diagnostics import place_of
 from pluriverse.errors import RemoteError, RemoteFailed, RemoteMisbehaved, RemoteUnavailable, printable
 from pluriverse.remotes import Address, Attached, RemoteManager
@@ -30,6 +29,7 @@ from pluriverse.rfb import Region
 from pluriverse.rfb.errors import RfbError, RfbProtocolError
 from pluriverse.rfb.picture import PictureSpec
 from pluriverse.vnc import VncConnection, VncOptions, connect, connect_web
+from pluriverse.waker import WAKER
 
 from .backoff import Backoff
 
@@ -261,7 +261,7 @@ class RemoteConnections:
     def _notify(self, index: int) -> None:
         """Wake whoever waits for something new."""
         self.news[index] += 1
-        BELL.ring()
+        WAKER.ring()
 
     async def _see_to(self, index: int) -> None:
         self._start_mending(index)

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, Final, TypedDict, cast
 
 import numpy as np
-from pluriverse_protocol import lane
+from pluriverse_protocol import step_channel
 from pluriverse_protocol.env_options import Value, parse_values
 from pluriverse_protocol.events import Event
 from pluriverse_protocol.limits import MAX_FPS, MAX_KEYSYM, MIN_FPS
@@ -16,7 +16,6 @@ from pluriverse_protocol.messages import Describe, TreeReply
 
 from pluriverse import remotes as remotes_module
 from pluriverse import steady, validation
-from pluriverse.bell import BELL
 from pluriverse.errors import (
     Closed,
     ConfigurationError,
@@ -29,10 +28,11 @@ from pluriverse.errors import (
 from pluriverse.forks import Owner
 from pluriverse.remotes import RemoteManager
 from pluriverse.remotes.address import Address
-from pluriverse.rewarder.lane import LaneConnection
 from pluriverse.rewarder.result import Result
+from pluriverse.rewarder.step_channel import StepChannelConnection
 from pluriverse.spaces import EventSpace, Observation, ObservationSpace
 from pluriverse.vnc import VncConnection, VncOptions
+from pluriverse.waker import WAKER
 
 from .actions import parse_actions
 from .base import Env, EnvSpec, seed_each
@@ -227,7 +227,7 @@ class VectorEnv(Env):
         return [None] * self.n
 
     def play_in_lockstep(self) -> None:
-        """Ask for episodes in lockstep from now on; they go on by steps on ``open_lane`` alone.
+        """Ask for episodes in lockstep from now on; they go on by steps on ``open_step_channel`` alone.
 
         Raises:
             ConfigurationError: a remote's environment hasn't lockstep.
@@ -239,7 +239,9 @@ class VectorEnv(Env):
                 raise ConfigurationError(f"{described.env_id} at {connection.address} is played in real time alone")
         self._resets.clock = LOCKSTEP
 
-    def open_lane(self, index: int, slot: int = 0, view: lane.View | None = None) -> LaneConnection:
+    def open_step_channel(
+        self, index: int, slot: int = 0, view: step_channel.View | None = None
+    ) -> StepChannelConnection:
         """Return another connection to a remote whose episode runs in lockstep, to one of its slots; blocks.
 
         ``view`` is what is wanted of pictures, where the remote makes such; others send whole ones.
@@ -252,7 +254,7 @@ class VectorEnv(Env):
             raise RemoteUnavailable(f"remote {index} is away")
         described = connection.rewarder.described
         makes_views = described is not None and bool(described.views)
-        return LaneConnection.open(connection.rewarder.credentials, slot, view if makes_views else None)
+        return StepChannelConnection.open(connection.rewarder.credentials, slot, view if makes_views else None)
 
     def tree(self, index: int) -> TreeReply:
         """Return what is on the picture of an environment whose episode runs, in pixels of its screen; blocks.
@@ -350,7 +352,7 @@ class VectorEnv(Env):
                 index for index in indices if news[index] != seen[index] or _has_changed(connections.by_index[index])
             ]
 
-        return BELL.wait_for(changed, timeout_s)
+        return WAKER.wait_for(changed, timeout_s)
 
     def described(self, index: int) -> Describe | None:
         """Return what a remote last said of itself; None while it is away."""
@@ -375,7 +377,7 @@ class VectorEnv(Env):
         def something_new() -> bool:
             return connections.news != self._seen or any(_has_changed(connections.by_index[index]) for index in chosen)
 
-        return BELL.wait_for(something_new, timeout_s)
+        return WAKER.wait_for(something_new, timeout_s)
 
     def render(self, mode: str = "human") -> Any:
         """``"rgb_array"``: return the last pictures. ``"human"`` and ``"terminal"``: show the first remote's."""

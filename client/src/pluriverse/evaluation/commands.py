@@ -14,7 +14,7 @@ import rich.console
 import rich.progress
 
 from pluriverse.errors import ConfigurationError, needed
-from pluriverse.remotes.places import one_by_one
+from pluriverse.remotes.free import one_by_one
 
 from .statistics import compare
 

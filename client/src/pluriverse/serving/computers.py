@@ -16,7 +16,7 @@ from pluriverse_protocol.kinds import CLOCKS
 from pluriverse import validation
 from pluriverse.adapters.computer import Computer
 from pluriverse.errors import ConfigurationError, PluriverseError
-from pluriverse.remotes.places import Full, Places
+from pluriverse.remotes.free import Full, Remotes
 
 # Handles are secrets, too: who doesn't know one can't act on what another client plays.
 HANDLE_BYTES: Final = 9
@@ -51,7 +51,7 @@ class _Open:
 class Computers:
     """Opens computers on ``places``, of any environment. All methods block, and may be called by any thread."""
 
-    def __init__(self, places: Places | None, *, clock: str, idle_s: float = IDLE_S, **options: Any) -> None:
+    def __init__(self, places: Remotes | None, *, clock: str, idle_s: float = IDLE_S, **options: Any) -> None:
         """``places`` None: none can be opened, but only lent. ``clock`` and the ``options`` are those of ``Computer``.
 
         Where all remotes are in use, one that was not used for ``idle_s`` seconds is taken for another environment.
@@ -119,7 +119,7 @@ class Computers:
             finally:
                 self._places.give_back(opened.place)
 
-    def _take(self, places: Places) -> str:
+    def _take(self, places: Remotes) -> str:
         try:
             return places.take()
         except Full:

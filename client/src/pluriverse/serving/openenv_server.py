@@ -24,7 +24,7 @@ from pluriverse import validation
 from pluriverse.adapters.computer import Answer, Computer, Tree, calls
 from pluriverse.adapters.openenv import PluriverseAction, PluriverseObservation, PluriverseState
 from pluriverse.errors import ActionError, ResetNeeded
-from pluriverse.remotes.places import Places
+from pluriverse.remotes.free import Remotes
 
 from .web import guarded
 
@@ -43,7 +43,7 @@ class PluriverseEnvironment(Environment[PluriverseAction, PluriverseObservation,
 
     SUPPORTS_CONCURRENT_SESSIONS = True
 
-    def __init__(self, env_id: str, places: Places, options: dict[str, Any]) -> None:
+    def __init__(self, env_id: str, places: Remotes, options: dict[str, Any]) -> None:
         super().__init__()
         self._env_id = env_id
         self._places = places
@@ -149,7 +149,7 @@ def make_app(env_id: str, remotes: str, host: str, token: str, *, idle_s: float 
 
     ``host`` and ``token``: as for ``web.guarded``. A session ends when its client was silent for ``idle_s`` seconds.
     """
-    places = Places(remotes)
+    places = Remotes(remotes)
     options = {"clock": "realtime", **options}
     validation.choice("clock", options["clock"], CLOCKS)
     app: Any = create_fastapi_app(

@@ -7,11 +7,11 @@ from contextlib import ExitStack
 
 from pluriverse_protocol.rfb import messages
 
-from pluriverse.bell import BELL
 from pluriverse.endpoint import Endpoint
 from pluriverse.rfb import Handshake, decoder_class
 from pluriverse.rfb.python_decoder import PythonDecoder
 from pluriverse.screen_socket import ScreenSocket
+from pluriverse.waker import WAKER
 
 from .connection import VncConnection
 from .options import VncOptions
@@ -44,7 +44,7 @@ def wait_for_frames(connections: Sequence[VncConnection], timeout_s: float) -> l
     def fresh() -> list[int]:
         return [index for index, each in enumerate(connections) if each.fresh]
 
-    BELL.wait_for(lambda: bool(fresh()) or all(each.error is not None for each in connections), timeout_s)
+    WAKER.wait_for(lambda: bool(fresh()) or all(each.error is not None for each in connections), timeout_s)
     return fresh()
 
 

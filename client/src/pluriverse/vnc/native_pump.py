@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from pluriverse.bell import BELL
 from pluriverse.rfb import ServerInit
 from pluriverse.rfb._native import NativeConnection
 from pluriverse.screen_socket import ScreenSocket
+from pluriverse.waker import WAKER
 
 from .connection import Frame
 from .input_state import InputEvent, InputState
@@ -35,7 +35,7 @@ class NativePump:
             spec=options.picture,
             silence_s=options.silence_s,
             leftover=leftover,
-            bell=BELL.fd,
+            bell=WAKER.fd,
             web_left=-1 if opened.stream is None else opened.stream.left,
         )
 

@@ -17,13 +17,13 @@ from typing import Final
 from pluriverse_protocol.rfb import messages
 from pluriverse_protocol.rfb.numbers import FenceFlag
 
-from pluriverse.bell import BELL
 from pluriverse.errors import Misuse, printable
 from pluriverse.forks import Owner, keep
 from pluriverse.rfb import Decoder, Region, RfbProtocolError, ServerInit
 from pluriverse.rfb.events import Fence, Resized, UpdateFinished
 from pluriverse.screen_socket import ScreenSocket
 from pluriverse.tls import WOULD_BLOCK
+from pluriverse.waker import WAKER
 
 from .connection import Frame
 from .input_state import InputEvent, InputState
@@ -128,7 +128,7 @@ class PythonPump:
                 if not self._closing and self._error is None:
                     self._error = error
             self._shut(socket.SHUT_RDWR)
-        BELL.ring()
+        WAKER.ring()
 
     def _is_readable(self) -> bool:
         """Wait for input, for a tick; send what is unsent."""
@@ -187,7 +187,7 @@ class PythonPump:
         array = self._decoder.picture
         array.flags.writeable = False
         self._frame = Frame(array, self._decoder.block, self._decoder.updates, self._decoder.pixels, time.time())
-        BELL.ring()
+        WAKER.ring()
 
     def _check_silence(self, silent_s: float) -> None:
         if silent_s > self._options.silence_s:

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from pluriverse.bell import BELL
 from pluriverse.env.base import Env, EnvSpec, Step
 from pluriverse.errors import ConfigurationError
 from pluriverse.forks import Owner
 from pluriverse.rewarder.merge import merge_info
+from pluriverse.waker import WAKER
 
 
 class Joint(Env):
@@ -68,7 +68,7 @@ class Joint(Env):
         raise IndexError(index)
 
     def wait(self, timeout_s: float) -> bool:
-        return BELL.wait_for(lambda: any(part.wait(0.0) for part in self._parts), timeout_s)
+        return WAKER.wait_for(lambda: any(part.wait(0.0) for part in self._parts), timeout_s)
 
     def seed(self, seed: int | Sequence[int | None] | None) -> list[int | None]:
         """See ``Env.seed``; a number goes on counting from part to part."""

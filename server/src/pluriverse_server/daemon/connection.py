@@ -10,7 +10,7 @@ from collections import deque
 from typing import Final
 
 from aiohttp import WSCloseCode, WSMsgType, web
-from pluriverse_protocol import Headers, MessageId, RemoteProtocolError, decode_from_agent, lane
+from pluriverse_protocol import Headers, MessageId, RemoteProtocolError, decode_from_agent, step_channel
 from pluriverse_protocol.codec import Envelope
 from pluriverse_protocol.limits import MAX_WATCHED_TREES_PER_S
 from pluriverse_protocol.messages import (
@@ -33,10 +33,10 @@ from pluriverse_protocol.messages import (
 from pluriverse_server.access.tokens import Token
 from pluriverse_server.tasks import start_task
 
-from .hub import Hub
 from .requests import RequestError
 from .seat import Seat
 from .send_queue import QueuedMessage, SendQueue
+from .sessions import Sessions
 
 # A peer that has answered no WebSocket ping for this long is gone, even if TCP never noticed.
 SILENT_PEER_S: Final = 30.0
@@ -62,7 +62,7 @@ _STAMP: Final = struct.Struct("!d")
 class Connection:
     def __init__(
         self,
-        hub: Hub,
+        sessions: Sessions,
         socket: web.WebSocketResponse,
         transport: asyncio.Transport,
         *,
@@ -78,7 +78,7 @@ class Connection:
         self.send_queue = seat.send_queue if seat is not None else SendQueue()
         self.parted = False
         self.round_trips_s: deque[float] = deque(maxlen=ROUND_TRIPS)
-        self._hub = hub
+        self._sessions = sessions
         self._socket = socket
         self._transport = transport
         self._observer = observer
@@ -93,14 +93,14 @@ class Connection:
         self._looking: asyncio.Task[None] | None = None
 
     async def run(self) -> None:
-        self._hub.add(self)
+        self._sessions.add(self)
         self._wake.set()  # an agent that comes back has missed messages already
         sender = start_task(self._send_all(), f"sender to {self.peer}", self.cut)
         try:
             with contextlib.suppress(ConnectionError):
                 await self._receive_all()
         finally:
-            self._hub.remove(self)
+            self._sessions.remove(self)
             ending = [sender, *([self._looking] if self._looking is not None else [])]
             for task in ending:
                 task.cancel()
@@ -134,16 +134,16 @@ class Connection:
 
     def check(self, now: float) -> None:
         """Enforce the time limits, and ping. ``now`` is the loop's time in seconds."""
-        hub = self._hub
-        is_agent = hub.agent is self
+        sessions = self._sessions
+        is_agent = sessions.agent is self
         if self._sending_since is not None and now - self._sending_since > STALLED_READER_S:
             self.hang_up(f"this connection has read nothing for {STALLED_READER_S:g} s")
         elif now - self.heard_at > SILENT_PEER_S:
             self.hang_up(f"no answer to pings for {SILENT_PEER_S:g} s")
-        elif is_agent and hub.idle_timeout_s and now - self.spoke_at > hub.idle_timeout_s:
-            self.hang_up(f"idle time limit: no message for {hub.idle_timeout_s:g} s")
-        elif is_agent and hub.session_timeout_s and now - self._opened_at > hub.session_timeout_s:
-            self.hang_up(f"session time limit: connected for {hub.session_timeout_s:g} s")
+        elif is_agent and sessions.idle_timeout_s and now - self.spoke_at > sessions.idle_timeout_s:
+            self.hang_up(f"idle time limit: no message for {sessions.idle_timeout_s:g} s")
+        elif is_agent and sessions.session_timeout_s and now - self._opened_at > sessions.session_timeout_s:
+            self.hang_up(f"session time limit: connected for {sessions.session_timeout_s:g} s")
         else:
             self._ping_due = True
             self._wake.set()
@@ -177,7 +177,7 @@ class Connection:
         except RemoteProtocolError as error:
             self._reply(ErrorReply(str(error)), error.message_id, received_at)
             return
-        if not self._observer and (refusal := self._hub.claim_agent(self)) is not None:
+        if not self._observer and (refusal := self._sessions.claim_agent(self)) is not None:
             self.hang_up(refusal)
             return
         if self.seat is not None and envelope.headers.last_number is not None:
@@ -201,9 +201,9 @@ class Connection:
             case Reset() as reset:
                 return ResetReply(), self._reset(reset, envelope.headers)
             case AgentStep() | AgentSnapshot() | AgentRestore() | AgentBegin():
-                raise RequestError(f"steps have a WebSocket of their own, at {lane.PATH}")
+                raise RequestError(f"steps have a WebSocket of their own, at {step_channel.PATH}")
             case Action(action=events):
-                await self._hub.requests.act(events)
+                await self._sessions.requests.act(events)
                 return None, None
 
     def _look(self, parent: MessageId) -> None:
@@ -212,13 +212,13 @@ class Connection:
             raise RequestError("a tree is being read for this connection already")
         if len(self.send_queue) > MAX_UNREAD:
             raise RequestError(f"over {MAX_UNREAD} messages wait to be read on this connection; read them first")
-        if self._observer and not self._hub.may_watch_tree():
+        if self._observer and not self._sessions.may_watch_tree():
             raise RequestError(f"observers are given {MAX_WATCHED_TREES_PER_S:g} trees a second, all taken together")
         self._looking = start_task(self._answer_tree(parent, time.time()), f"tree for {self.peer}", self.cut)
 
     async def _answer_tree(self, parent: MessageId, received_at: float) -> None:
         try:
-            reply: ServerMessage = await self._hub.requests.tree()
+            reply: ServerMessage = await self._sessions.requests.tree()
         except RequestError as error:
             reply = ErrorReply(str(error))
         self._reply(reply, parent, received_at)
@@ -227,8 +227,8 @@ class Connection:
         seat = self.seat
         if seat is not None and seat.granted is not None and seat.granted[0] == headers.message_id:
             return seat.granted[1]
-        episode_id = self._hub.requests.reset(reset, headers.episode_id or 0)
-        self._hub.audit.note("reset", self.who, self.peer, env_id=reset.env_id, episode=str(episode_id))
+        episode_id = self._sessions.requests.reset(reset, headers.episode_id or 0)
+        self._sessions.audit.note("reset", self.who, self.peer, env_id=reset.env_id, episode=str(episode_id))
         if seat is not None:
             seat.granted = headers.message_id, episode_id
         return episode_id

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from aiohttp import WSCloseCode, web
-from pluriverse_protocol import Headers, encode, lane, seats
+from pluriverse_protocol import Headers, encode, seats, step_channel
 from pluriverse_protocol.messages import Close
 from pluriverse_protocol.rfb import web_stream
 
@@ -23,16 +23,16 @@ from pluriverse_server.access.addresses import address_key
 from pluriverse_server.access.tokens import RIGHTS, Denied, Right, Token
 from pluriverse_server.process import StartError, listeners, port_fault, start_error
 from pluriverse_server.viewer.bridge import SUBPROTOCOL
-from pluriverse_server.viewer.hub import ViewerHub
 from pluriverse_server.viewer.routes import Question, add_viewer, is_same_origin
+from pluriverse_server.viewer.sessions import ViewerSessions
 from pluriverse_server.web_socket import StrictWebSocket
 
 from .connection import CLOSE_TIMEOUT_S, MAX_CLOSE_REASON_BYTES, Connection
-from .door import Door
-from .hub import FAREWELL_S, Hub
+from .http_auth import HttpAuth
 from .operations import Operations, add_operations, answer
 from .requests import RequestError
 from .seat import Seat
+from .sessions import FAREWELL_S, Sessions
 from .site import Site, taken_away
 
 log = logging.getLogger(__name__)
@@ -68,9 +68,11 @@ class Views:
     questions: Mapping[str, Question] = field(default_factory=dict[str, Question])
 
 
-def make_app(hub: Hub, door: Door, views: Views, operations: Operations) -> tuple[web.Application, ViewerHub]:
+def make_app(
+    sessions: Sessions, http_auth: HttpAuth, views: Views, operations: Operations
+) -> tuple[web.Application, ViewerSessions]:
     """Return the application on the rewarder port, and the viewers that it serves."""
-    door.has_seat = lambda request: hub.has_seat(_token(request))
+    http_auth.has_seat = lambda request: sessions.has_seat(_token(request))
 
     async def health(_: web.Request) -> web.Response:
         return web.json_response({"status": "alive"})
@@ -84,16 +86,16 @@ def make_app(hub: Hub, door: Door, views: Views, operations: Operations) -> tupl
         elif status["env_state"] != "running":
             phase = "resetting"
         else:
-            phase = "playing" if hub.occupied else "idle"
+            phase = "playing" if sessions.occupied else "idle"
         is_ready = screen and phase in ("playing", "idle")
         state = {key: status[key] for key in ("env_id", "env_state", "episode_id")}
         document = {"ready": is_ready, "phase": phase, "leased": leases.lease is not None, "screen": screen, **state}
         return web.json_response(document, status=200 if is_ready else 503)
 
     async def metrics(request: web.Request) -> web.Response:
-        if door.keyring.has_list:
+        if http_auth.secrets.has_list:
             try:
-                await door.require(request, Right.OPERATE)
+                await http_auth.require(request, Right.OPERATE)
             except Denied as denied:
                 return answer(403 if denied.known else 401, error=str(denied))
         return web.Response(body=views.metrics(), headers={"Content-Type": METRICS_TYPE})
@@ -104,21 +106,21 @@ def make_app(hub: Hub, door: Door, views: Views, operations: Operations) -> tupl
             return web.json_response({"error": _NOT_WEBSOCKET}, status=status)
         if not is_same_origin(request):
             raise web.HTTPForbidden(text=OTHER_ORIGIN)
-        return await _serve_websocket(hub, door, request)
+        return await _serve_websocket(sessions, http_auth, request)
 
     async def step(request: web.Request) -> web.StreamResponse:
         if not web.WebSocketResponse().can_prepare(request).ok:
             return web.json_response({"error": _NOT_WEBSOCKET}, status=426)
         if not is_same_origin(request):
             raise web.HTTPForbidden(text=OTHER_ORIGIN)
-        return await _open_lane(hub, door, request)
+        return await _open_step_channel(sessions, http_auth, request)
 
     async def screen(request: web.Request) -> web.StreamResponse:
         if not web.WebSocketResponse().can_prepare(request).ok:
             return web.json_response({"error": _NOT_WEBSOCKET}, status=426)
         if not is_same_origin(request):
             raise web.HTTPForbidden(text=OTHER_ORIGIN)
-        return await _open_screen(door, views, request)
+        return await _open_screen(http_auth, views, request)
 
     app = web.Application()
     app.router.add_get("/healthz", health)
@@ -126,21 +128,21 @@ def make_app(hub: Hub, door: Door, views: Views, operations: Operations) -> tupl
     app.router.add_get("/metrics", metrics)
     viewers = add_viewer(
         app,
-        door=door,
+        http_auth=http_auth,
         snapshot=views.status,
         vnc_socket=views.vnc_socket,
         watchers_socket=views.watchers_socket,
         questions=views.questions,
     )
-    add_operations(app, door, operations)
-    app.router.add_get(lane.PATH, step)
+    add_operations(app, http_auth, operations)
+    app.router.add_get(step_channel.PATH, step)
     app.router.add_get(web_stream.PATH, screen)
     app.router.add_get("/{path:.*}", rewarder)
     return app, viewers
 
 
 async def listen(
-    app: web.Application, door: Door, host: str, port: int, ssl_context: ssl.SSLContext | None = None
+    app: web.Application, http_auth: HttpAuth, host: str, port: int, ssl_context: ssl.SSLContext | None = None
 ) -> web.AppRunner:
     """Serve ``app``, with TLS if there is a context for it; the caller cleans the runner up."""
     try:
@@ -151,33 +153,33 @@ async def listen(
     await runner.setup()
     try:
         for listener in ports:
-            await Site(runner, listener, door, ssl_context).start()
+            await Site(runner, listener, http_auth, ssl_context).start()
     except OSError as error:
         await runner.cleanup()
         raise start_error("the rewarder", error) from error
     return runner
 
 
-async def _serve_websocket(hub: Hub, door: Door, request: web.Request) -> web.WebSocketResponse:
+async def _serve_websocket(sessions: Sessions, http_auth: HttpAuth, request: web.Request) -> web.WebSocketResponse:
     socket = StrictWebSocket(
         timeout=CLOSE_TIMEOUT_S, autoping=False, max_msg_size=MAX_FRAME_BYTES, compress=False, protocols=()
     )
     observer = request.headers.get("openai-observer", "").lower() == "true"
     seat = None
     try:
-        who = await door.require(request, Right.WATCH)
+        who = await http_auth.require(request, Right.WATCH)
         observer = observer or Right.PLAY not in RIGHTS[who.role]
-        seat = None if observer else _take_seat(hub, request, socket, who)
+        seat = None if observer else _take_seat(sessions, request, socket, who)
     except Denied as denied:
         return await _turn_away(request, socket, str(denied))
-    if hub.full or not door.admit(request, who):
+    if sessions.full or not http_auth.admit(request, who):
         return await _turn_away(request, socket, _FULL)
     await socket.prepare(request)
     transport = request.transport
     if not isinstance(transport, asyncio.Transport):
         return socket  # gone already
     peer = request.remote or "somewhere"
-    await Connection(hub, socket, transport, observer=observer, peer=peer, who=who, seat=seat).run()
+    await Connection(sessions, socket, transport, observer=observer, peer=peer, who=who, seat=seat).run()
     return socket
 
 
@@ -189,24 +191,24 @@ async def _turn_away(request: web.Request, socket: web.WebSocketResponse, why: s
     return socket
 
 
-async def _open_lane(hub: Hub, door: Door, request: web.Request) -> web.StreamResponse:
+async def _open_step_channel(sessions: Sessions, http_auth: HttpAuth, request: web.Request) -> web.StreamResponse:
     """Give the agent's connection to the process that steps, which alone speaks on it from then on."""
     try:
-        who = await door.require(request, Right.PLAY)
+        who = await http_auth.require(request, Right.PLAY)
     except Denied as denied:
         return answer(403 if denied.known else 401, error=str(denied))
     token, peer = _token(request), request.remote or "somewhere"
-    if not hub.is_agent(token, peer, who):
+    if not sessions.is_agent(token, peer, who):
         return answer(403, error="only the remote's agent takes steps; connect, and send a reset first")
-    slot = request.query.get(lane.SLOT, "0")
+    slot = request.query.get(step_channel.SLOT, "0")
     if not _SLOT.fullmatch(slot):
         return answer(400, error=f"the slot is {slot!r:.80}; expected a number")
     try:
-        view = lane.parse_view(request.query)
+        view = step_channel.parse_view(request.query)
     except ValueError as error:
         return answer(400, error=str(error))
     try:
-        hub.requests.require_lane(int(slot), view)
+        sessions.requests.require_step_channel(int(slot), view)
     except RequestError as error:
         return answer(409, error=str(error))
     socket = web.WebSocketResponse(autoping=False, compress=False)
@@ -216,18 +218,18 @@ async def _open_lane(hub: Hub, door: Door, request: web.Request) -> web.StreamRe
         # Who has lost its seat meanwhile is hung up on.
         async with taken_away(transport) as connection:
             with contextlib.suppress(ConnectionError), connection:
-                if hub.is_agent(token, peer, who):
-                    hub.requests.open_lane(connection, int(slot), view)
+                if sessions.is_agent(token, peer, who):
+                    sessions.requests.open_step_channel(connection, int(slot), view)
     return socket
 
 
-async def _open_screen(door: Door, views: Views, request: web.Request) -> web.StreamResponse:
-    """Give the connection to the gate, which serves the screen on it from then on, with input for who may play."""
+async def _open_screen(http_auth: HttpAuth, views: Views, request: web.Request) -> web.StreamResponse:
+    """Give the connection to the VNC proxy, which serves the screen on it from then on, with input for who may play."""
     try:
-        who = await door.require(request, Right.WATCH)
+        who = await http_auth.require(request, Right.WATCH)
     except Denied as denied:
         return answer(403 if denied.known else 401, error=str(denied))
-    if not door.admit(request, who):
+    if not http_auth.admit(request, who):
         return answer(503, error=_FULL)
     response = web.WebSocketResponse(autoping=False, compress=False, protocols=(SUBPROTOCOL,))
     await response.prepare(request)
@@ -247,11 +249,11 @@ def _token(request: web.Request) -> str | None:
     return seats.parse_token(request.headers.get(seats.TOKEN) or request.query.get(seats.TOKEN))
 
 
-def _take_seat(hub: Hub, request: web.Request, socket: web.WebSocketResponse, who: Token) -> Seat | None:
+def _take_seat(sessions: Sessions, request: web.Request, socket: web.WebSocketResponse, who: Token) -> Seat | None:
     """Return the seat of an agent that names itself by a token, and tell it in the answer whether it is its old one."""
     token = _token(request)
     if token is None:
         return None
-    seat = hub.resume(token, seats.parse_last_number(request.headers.get(seats.LAST_NUMBER)), who)
+    seat = sessions.resume(token, seats.parse_last_number(request.headers.get(seats.LAST_NUMBER)), who)
     socket.headers[seats.SEAT] = seats.NEW if seat is None else seats.RESUMED
     return seat or Seat(token)

@@ -7,12 +7,12 @@ import logging
 from typing import Final
 
 from pluriverse_server.access.audit import AuditLog
-from pluriverse_server.access.keyring import Keyring
 from pluriverse_server.access.lease import Lease
+from pluriverse_server.access.secrets import Secrets
 from pluriverse_server.access.tokens import RIGHTS, Right, Token
 from pluriverse_server.tasks import call_later
 
-from .hub import Hub
+from .sessions import Sessions
 
 log = logging.getLogger(__name__)
 
@@ -37,21 +37,21 @@ class Unavailable(Exception):
 
 
 class Leases:
-    def __init__(self, hub: Hub, keyring: Keyring, audit: AuditLog) -> None:
+    def __init__(self, sessions: Sessions, secrets: Secrets, audit: AuditLog) -> None:
         self.draining = False
         self.lease: Lease | None = None
-        self._hub = hub
-        self._keyring = keyring
+        self._sessions = sessions
+        self._secrets = secrets
         self._audit = audit
         self._timer: asyncio.TimerHandle | None = None
-        hub.why_not = self.why_not
-        hub.audit = audit
-        keyring.on_change.append(lambda: hub.expel(lambda who: not keyring.rights(who), TAKEN_AWAY))
+        sessions.why_not = self.why_not
+        sessions.audit = audit
+        secrets.on_change.append(lambda: sessions.expel(lambda who: not secrets.rights(who), TAKEN_AWAY))
 
     def why_not(self, who: Token) -> str | None:
         if self.draining:
             return DRAINING
-        if Right.PLAY in self._keyring.rights(who):
+        if Right.PLAY in self._secrets.rights(who):
             return None
         return LEASED if Right.PLAY in RIGHTS[who.role] else f"not permitted: this is the token of {who}"
 
@@ -61,10 +61,10 @@ class Leases:
             raise Unavailable(DRAINING)
         if self.lease is not None:
             raise Unavailable(LEASED, self.lease.left_s(now))
-        if self._hub.occupied:
+        if self._sessions.occupied:
             raise Unavailable(PLAYED)
         lease = self.lease = Lease(by, ttl_s, now + ttl_s)
-        self._keyring.begin_lease(lease.token)
+        self._secrets.begin_lease(lease.token)
         self._watch(lease)
         self._audit.note("lease taken", by, where, lease=lease.id, ttl_s=ttl_s)
         log.info("%s has taken lease %s from %s", by, lease.id, where)
@@ -98,8 +98,8 @@ class Leases:
             return
         self.stop()
         self.lease = None
-        self._hub.expel(lambda who: who == lease.token, f"the lease has ended: {how}")
-        self._keyring.end_lease()
+        self._sessions.expel(lambda who: who == lease.token, f"the lease has ended: {how}")
+        self._secrets.end_lease()
         self._audit.note(how, by, where, lease=lease.id)
         log.info("%s: %s", how, lease.id)
 

@@ -22,7 +22,7 @@ from pluriverse_server.access.lease import Lease, parse_ttl
 from pluriverse_server.access.tokens import RIGHTS, Denied, Right, Token
 from pluriverse_server.viewer.routes import OTHER_ORIGIN, is_same_origin
 
-from .door import Door
+from .http_auth import HttpAuth
 from .leases import Leases, Unavailable
 
 DEFAULT_TTL_S: Final = 30.0
@@ -43,7 +43,7 @@ class Operations:
     drain: Callable[[], None]
 
 
-def add_operations(app: web.Application, door: Door, operations: Operations) -> None:
+def add_operations(app: web.Application, http_auth: HttpAuth, operations: Operations) -> None:
     leases = operations.leases
 
     async def claim(request: web.Request, who: Token) -> web.Response:
@@ -76,38 +76,40 @@ def add_operations(app: web.Application, door: Door, operations: Operations) -> 
         lease = lease_of(request)
         if lease is None:
             return answer(404, error="there is no such lease; it may have ended")
-        if who != lease.token and Right.OPERATE not in door.keyring.rights(who):
+        if who != lease.token and Right.OPERATE not in http_auth.secrets.rights(who):
             return answer(403, error="a lease is given back with its own token, or an operator's")
         leases.give_back(lease, who, request.remote or "")
         return answer(200, lease=lease.id)
 
     async def restart(request: web.Request, who: Token) -> web.Response:
-        door.note("restart", who, request)
+        http_auth.note("restart", who, request)
         operations.restart(f"restarted by {who}")
         return answer(202, env_id=operations.env_id())
 
     async def drain(request: web.Request, who: Token) -> web.Response:
-        door.note("drain", who, request)
+        http_auth.note("drain", who, request)
         operations.drain()
         return answer(202, phase="draining")
 
-    app.router.add_post("/lease", _guarded(door, Right.WATCH, claim))
-    app.router.add_post("/lease/{id}", _guarded(door, Right.PLAY, renew))
-    app.router.add_delete("/lease/{id}", _guarded(door, Right.PLAY | Right.OPERATE, give_back))
-    app.router.add_post("/restart", _guarded(door, Right.OPERATE, restart))
-    app.router.add_post("/drain", _guarded(door, Right.OPERATE, drain))
+    app.router.add_post("/lease", _guarded(http_auth, Right.WATCH, claim))
+    app.router.add_post("/lease/{id}", _guarded(http_auth, Right.PLAY, renew))
+    app.router.add_delete("/lease/{id}", _guarded(http_auth, Right.PLAY | Right.OPERATE, give_back))
+    app.router.add_post("/restart", _guarded(http_auth, Right.OPERATE, restart))
+    app.router.add_post("/drain", _guarded(http_auth, Right.OPERATE, drain))
 
 
 def answer(status: int, **document: Any) -> web.Response:
     return web.json_response(document, status=status, headers={"Cache-Control": "no-store"})
 
 
-def _guarded(door: Door, right: Right, operation: _Operation) -> Callable[[web.Request], Awaitable[web.Response]]:
+def _guarded(
+    http_auth: HttpAuth, right: Right, operation: _Operation
+) -> Callable[[web.Request], Awaitable[web.Response]]:
     async def guarded(request: web.Request) -> web.Response:
         if not is_same_origin(request):
             return answer(403, error=OTHER_ORIGIN.strip())
         try:
-            who = await door.require(request, right)
+            who = await http_auth.require(request, right)
         except Denied as denied:
             return answer(403 if denied.known else 401, error=str(denied))
         return await operation(request, who)

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from pluriverse_protocol.events import Event
-from pluriverse_protocol.lane import View
 from pluriverse_protocol.messages import Describe, Reset, TreeReply
+from pluriverse_protocol.step_channel import View
 
 
 class RequestError(Exception):
@@ -28,11 +28,11 @@ class Requests(Protocol):
 
     async def tree(self) -> TreeReply: ...
 
-    def require_lane(self, slot: int, view: View | None) -> None:
+    def require_step_channel(self, slot: int, view: View | None) -> None:
         """Make sure that steps can be taken in a slot; 0: of the remote's own environment."""
         ...
 
-    def open_lane(self, lane: socket.socket, slot: int, view: View | None) -> None:
+    def open_step_channel(self, step_channel: socket.socket, slot: int, view: View | None) -> None:
         """Give a WebSocket, its handshake done, to the process that steps the slot; the caller then closes it here.
 
         ``view`` is what is wanted of its pictures.

@@ -11,19 +11,19 @@ from typing import cast
 
 from aiohttp import web
 
-from pluriverse_server.gate.pump import Half, join
 from pluriverse_server.process import serve
+from pluriverse_server.vnc_proxy.pump import Half, join
 
-from .door import Door
+from .http_auth import HttpAuth
 
 
 class Site(web.BaseSite):
     def __init__(
-        self, runner: web.AppRunner, listener: socket.socket, door: Door, ssl_context: ssl.SSLContext | None
+        self, runner: web.AppRunner, listener: socket.socket, http_auth: HttpAuth, ssl_context: ssl.SSLContext | None
     ) -> None:
         super().__init__(runner, ssl_context=ssl_context)
         self._listener = listener
-        self._door = door
+        self._http_auth = http_auth
 
     @property
     def name(self) -> str:
@@ -32,21 +32,21 @@ class Site(web.BaseSite):
     async def start(self) -> None:
         await super().start()
         handler = cast("Callable[[], web.RequestHandler]", self._runner.server)
-        self._server = await serve(lambda: _Counted(handler(), self._door), self._listener, self._ssl_context)
+        self._server = await serve(lambda: _Counted(handler(), self._http_auth), self._listener, self._ssl_context)
 
 
 class _Counted(asyncio.Protocol):
-    def __init__(self, handler: web.RequestHandler, door: Door) -> None:
+    def __init__(self, handler: web.RequestHandler, http_auth: HttpAuth) -> None:
         self._handler = handler
-        self._door = door
+        self._http_auth = http_auth
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)
-        self._door.opened(self._transport)
+        self._http_auth.opened(self._transport)
         self._handler.connection_made(transport)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._door.closed(self._transport)
+        self._http_auth.closed(self._transport)
         self._handler.connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:

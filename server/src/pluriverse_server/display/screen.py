@@ -14,14 +14,14 @@ from typing import Final, Literal
 
 import psutil
 
-from pluriverse_server.access.keyring import Keyring
-from pluriverse_server.gate.gate import Gate
+from pluriverse_server.access.secrets import Secrets
 from pluriverse_server.process import ChildProcess, StartError, executable, require_free, start_error
 from pluriverse_server.tasks import start_task
+from pluriverse_server.vnc_proxy.vnc_proxy import VncProxy
 from pluriverse_server.x11 import framebuffer
 from pluriverse_server.x11.connection import DisplayLost, write_cookie
 
-from . import pulse, vnc
+from . import screen_health, vnc
 from .keymap import map_probe_keysyms
 from .vnc_keyboard import VncKeyboard
 from .xserver import XServer
@@ -58,7 +58,7 @@ NICE: Final = ("nice", "-n", "10")
 class ScreenOptions:
     """A screen of ``width`` by ``height`` pixels, 24 bits deep.
 
-    ``keyring`` None lets every VNC client in. ``runtime_dir`` is this screen's own, for its cookie and sockets.
+    ``secrets`` None lets every VNC client in. ``runtime_dir`` is this screen's own, for its cookie and sockets.
     ``has_port`` False: there is no VNC port, its clients come by the rewarder port alone.
     """
 
@@ -66,7 +66,7 @@ class ScreenOptions:
     height: int
     vnc_port: int
     vnc_host: str
-    keyring: Keyring | None
+    secrets: Secrets | None
     backend: Backend
     runtime_dir: Path
     name: str
@@ -100,7 +100,7 @@ class Screen(ABC):
     def __init__(self, options: ScreenOptions) -> None:
         self.options = options
         self.xauthority = options.runtime_dir / "Xauthority"
-        self.gate = Gate(options.runtime_dir / VNC_SOCKET, options.keyring)
+        self.vnc_proxy = VncProxy(options.runtime_dir / VNC_SOCKET, options.secrets)
         self._x: XServer | None = None
         self._vnc: ChildProcess | None = None  # None where the X server serves VNC itself
         self._watchers_vnc: ChildProcess | None = None  # there once somebody has watched
@@ -164,7 +164,7 @@ class Screen(ABC):
         asking = asyncio.create_task(self._wait_for_hang(), name="VNC health")
         try:
             await asyncio.wait({*waiting, asking}, return_when=asyncio.FIRST_COMPLETED)
-            had_clients = self.gate.had_clients(BLAMED_S)
+            had_clients = self.vnc_proxy.had_clients(BLAMED_S)
             hung = asking.result() if asking.done() else None
             if hung is not None:
                 children[hung].kill()
@@ -211,10 +211,10 @@ class Screen(ABC):
         while True:
             asked_at = time.monotonic()
             async with asyncio.TaskGroup() as asked:
-                asking_vnc = asked.create_task(pulse.vnc_answers(self.gate.vnc_socket))
-                asking_x = asked.create_task(pulse.x_answers(self.display))
+                asking_vnc = asked.create_task(screen_health.vnc_answers(self.vnc_proxy.vnc_socket))
+                asking_x = asked.create_task(screen_health.x_answers(self.display))
             # One that is busy for its clients has no time for the question, and isn't hung.
-            served = self.gate.heard_at > asked_at
+            served = self.vnc_proxy.heard_at > asked_at
             x_answers = asking_x.result() or (served and self._vnc is None)
             self.answers = x_answers and (asking_vnc.result() or served)
             if self.answers:
@@ -226,7 +226,7 @@ class Screen(ABC):
             # Without the X server the VNC server has nothing to show.
             suspect = VNC_SERVER if self._vnc is not None and x_answers else X_SERVER
             is_idle = spent_s[suspect] == before_s.get(suspect)
-            if misses >= (pulse.MISSES if is_idle else pulse.MISSES_OF_BUSY):
+            if misses >= (screen_health.MISSES if is_idle else screen_health.MISSES_OF_BUSY):
                 return suspect
 
     async def _open_for_watchers(self) -> Path:
@@ -243,8 +243,8 @@ class Screen(ABC):
     async def _watch_over(self, server: ChildProcess, socket: Path) -> None:
         """Kill a VNC server that answers no more; the next who comes to watch starts another."""
         misses = 0
-        while server.returncode is None and misses < pulse.MISSES_OF_BUSY:
-            if await pulse.vnc_answers(socket):
+        while server.returncode is None and misses < screen_health.MISSES_OF_BUSY:
+            if await screen_health.vnc_answers(socket):
                 misses = 0
                 await self._pause()
             else:
@@ -266,24 +266,24 @@ class Screen(ABC):
 
     async def _pause(self) -> None:
         if self._lively.is_set():
-            await asyncio.sleep(pulse.ASK_EVERY_S)
+            await asyncio.sleep(screen_health.ASK_EVERY_S)
             return
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(pulse.ASK_SELDOM_S):
+            async with asyncio.timeout(screen_health.ASK_SELDOM_S):
                 await self._lively.wait()
 
     async def _start(self) -> None:
         options = self.options
-        if not self.gate.listens and options.has_port:
+        if not self.vnc_proxy.listens and options.has_port:
             require_free("VNC", options.vnc_host, options.vnc_port, "--vnc-port")
         options.runtime_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         try:
-            if not self.gate.listens:
+            if not self.vnc_proxy.listens:
                 sockets = self.viewer_socket, self.watchers_socket
                 port = options.vnc_port if options.has_port else None
-                await self.gate.listen(options.vnc_host, port, *sockets)
+                await self.vnc_proxy.listen(options.vnc_host, port, *sockets)
                 loop = asyncio.get_running_loop()
-                self.gate.open_for_watchers = lambda: asyncio.wrap_future(
+                self.vnc_proxy.open_for_watchers = lambda: asyncio.wrap_future(
                     asyncio.run_coroutine_threadsafe(self._open_for_watchers(), loop)
                 )
             # The server reads this for each client; were the file missing, it would let every local one in.
@@ -291,7 +291,7 @@ class Screen(ABC):
             command = await self._x_command()
             self._x = await XServer.start(command, xauthority=self.xauthority)
             await self._map_probes(self._x)
-            await self.gate.type_with(await self._open_keyboard())
+            await self.vnc_proxy.type_with(await self._open_keyboard())
             await self._start_vnc()
             self.answers = True
         except OSError as error:
@@ -302,13 +302,13 @@ class Screen(ABC):
             raise
 
     async def _stop(self) -> None:
-        await self.gate.close()
+        await self.vnc_proxy.close()
         self.viewer_socket.unlink(missing_ok=True)
         self.watchers_socket.unlink(missing_ok=True)
         await self._stop_servers()
 
     async def _stop_servers(self) -> None:
-        await self.gate.type_with(None)
+        await self.vnc_proxy.type_with(None)
         if self._watching_over is not None:
             self._watching_over.cancel()
         for server in (self._watchers_vnc, self._vnc):
@@ -319,7 +319,7 @@ class Screen(ABC):
             await self._x.stop()
             self._x = None
         self.xauthority.unlink(missing_ok=True)
-        self.gate.vnc_socket.unlink(missing_ok=True)
+        self.vnc_proxy.vnc_socket.unlink(missing_ok=True)
         (self.options.runtime_dir / framebuffer.FILE).unlink(missing_ok=True)
 
     async def _map_probes(self, x: XServer) -> None:
@@ -365,7 +365,7 @@ class XvfbScreen(Screen):
         return [executable("Xvfb", package="xvfb"), "-screen", "0", size, "-fbdir", str(self.options.runtime_dir)]
 
     async def _start_vnc(self) -> None:
-        self._vnc = await self._start_scraper(VNC_SERVER, self.gate.vnc_socket)
+        self._vnc = await self._start_scraper(VNC_SERVER, self.vnc_proxy.vnc_socket)
 
 
 class XvncScreen(Screen):
@@ -374,12 +374,12 @@ class XvncScreen(Screen):
     async def _x_command(self) -> list[str]:
         program = executable("Xtigervnc", package="tigervnc-standalone-server")
         geometry = ["-geometry", f"{self.options.width}x{self.options.height}", "-depth", "24"]
-        served = await vnc.arguments(program, socket=self.gate.vnc_socket, name=self.options.name)
+        served = await vnc.arguments(program, socket=self.vnc_proxy.vnc_socket, name=self.options.name)
         return [program, *geometry, *served]
 
     async def _start_vnc(self) -> None:
         assert self._x is not None
-        await vnc.wait_for_banner(self._x.child, self.gate.vnc_socket)
+        await vnc.wait_for_banner(self._x.child, self.vnc_proxy.vnc_socket)
 
 
 BACKENDS: Final[dict[Backend, type[Screen]]] = {"xvfb": XvfbScreen, "xvnc": XvncScreen}

@@ -22,7 +22,7 @@ PARAMETERS: Final = {
     # Agent, observers and viewers share the desktop, and none of them ends another's connection.
     "AlwaysShared": 1,
     "DisconnectClients": 0,
-    # The gate before it checks passwords and bounds connections.
+    # The VNC proxy before it checks passwords and bounds connections.
     "UseBlacklist": 0,
     # Viewers and the program don't see each other's clipboard.
     "AcceptCutText": 0,

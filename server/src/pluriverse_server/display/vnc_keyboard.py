@@ -14,8 +14,8 @@ from typing import Final
 from pluriverse_protocol.events import BUTTONS, PointerEvent
 from Xlib import X
 
-from pluriverse_server.gate.client_input import Way
 from pluriverse_server.tasks import start_task
+from pluriverse_server.vnc_proxy.client_input import Way
 from pluriverse_server.x11.connection import (
     DisplayLost,
     ReportingLoss,
@@ -140,7 +140,7 @@ class SpareKeys:
 
 
 class VncKeyboard:
-    """The keyboard of a screen, for the gate's event loop; implements its ``Keyboard``."""
+    """The keyboard of a screen, for the VNC proxy's event loop; implements its ``Keyboard``."""
 
     def __init__(self, display: str, xauthority: Path, thread: ClientThread[SpareKeys]) -> None:
         self._display = display

@@ -1,4 +1,4 @@
-"""Steps of an agent in lockstep: takes them from its lane, has the program play them, and answers."""
+"""Steps of an agent in lockstep: takes them from its step channel, has the program play them, and answers."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from pluriverse_protocol.reports import Reset
 from pluriverse_server.permitted import Permitted, pass_on
 
 from . import views
-from .lane import BEGINS_ELSEWHERE, IN_REAL_TIME, Asked, Lane, LaneDoor, over
 from .outcome import Outcome
+from .step_channel import BEGINS_ELSEWHERE, IN_REAL_TIME, Asked, StepChannel, StepChannelHttpAuth, over
 
 if TYPE_CHECKING:
     # The overlay, which uses the window of the kit, does without.
@@ -110,7 +110,7 @@ class Waited(Protocol):
 
 
 class Slots(Protocol):
-    """The environments of a program beside its own, each of which lives on its lane alone."""
+    """The environments of a program beside its own, each of which lives on its step channel alone."""
 
     @property
     def waits_on(self) -> Sequence[Waited]:
@@ -125,23 +125,23 @@ class Slots(Protocol):
         """Have those that begin an episode from now on play what the program plays, as ``request`` says."""
         ...
 
-    def open(self, slot: int, lane: Lane) -> None:
-        """Give a lane to its slot."""
+    def open(self, slot: int, step_channel: StepChannel) -> None:
+        """Give a step channel to its slot."""
         ...
 
     def hang_up(self) -> None:
-        """Close the lanes of all."""
+        """Close the step channels of all."""
         ...
 
 
 class Lockstep:
-    """The lane of a program, if an agent has one, and the episode that is played on it."""
+    """The step channel of a program, if an agent has one, and the episode that is played on it."""
 
     def __init__(self, slots: Slots | None = None) -> None:
-        """Connect to the daemon's socket for lanes, where it has one. ``slots`` None: there is one environment."""
+        """Connect to the daemon's socket for step channels, if it has one. ``slots`` None: there is one environment."""
         self.watched: bool = True
         """Whether anybody looks at the screen."""
-        self._door: LaneDoor | None = LaneDoor.from_environment()
+        self._http_auth: StepChannelHttpAuth | None = StepChannelHttpAuth.from_environment()
         self._played: Played | None = None
         self._steps: Steps | None = None
         self._slots = slots
@@ -149,9 +149,9 @@ class Lockstep:
     @property
     def waits_on(self) -> list[Waited]:
         """What to ``select`` for reading beside everything else."""
-        own: list[Waited] = [] if self._door is None else [self._door]
+        own: list[Waited] = [] if self._http_auth is None else [self._http_auth]
         if self._played is not None:
-            own.append(self._played.lane)
+            own.append(self._played.step_channel)
         return own if self._slots is None else [*own, *self._slots.waits_on]
 
     def asked(self, request: Reset) -> None:
@@ -168,44 +168,44 @@ class Lockstep:
     def attend(self, readable: Sequence[object]) -> None:
         """Do what has come on what was readable."""
         played = self._played
-        if played is not None and played.lane in readable:
-            for asked, headers in played.lane.receive():
+        if played is not None and played.step_channel in readable:
+            for asked, headers in played.step_channel.receive():
                 played.do(asked, headers)
-            if played.lane.closed:
+            if played.step_channel.closed:
                 self._played = None
-        if self._door is not None and self._door in readable:
-            self._accept(self._door)
+        if self._http_auth is not None and self._http_auth in readable:
+            self._accept(self._http_auth)
         if self._slots is not None:
             self._slots.attend(readable)
 
-    def _accept(self, door: LaneDoor) -> None:
+    def _accept(self, http_auth: StepChannelHttpAuth) -> None:
         try:
-            slot, lane = door.accept()
+            slot, step_channel = http_auth.accept()
         except OSError:
-            door.close()
-            self._door = None
+            http_auth.close()
+            self._http_auth = None
             return
-        if slot and lane is not None:
+        if slot and step_channel is not None:
             if self._slots is not None:
-                self._slots.open(slot, lane)
+                self._slots.open(slot, step_channel)
             # It has a copy.
-            lane.close()
+            step_channel.close()
             return
-        if lane is None and self._slots is not None:
+        if step_channel is None and self._slots is not None:
             self._slots.hang_up()
         if self._played is not None:
-            self._played.lane.close()
-        self._played = None if lane is None else Played(lane)
+            self._played.step_channel.close()
+        self._played = None if step_channel is None else Played(step_channel)
         if self._played is not None:
             self._played.begin(self._steps)
 
 
 class Played:
-    """A lane, the episode that is played on it, and the snapshots of its agent."""
+    """A step channel, the episode that is played on it, and the snapshots of its agent."""
 
-    def __init__(self, lane: Lane, without: str = IN_REAL_TIME) -> None:
+    def __init__(self, step_channel: StepChannel, without: str = IN_REAL_TIME) -> None:
         """There is no episode yet; ``without`` says what is wrong then."""
-        self.lane: Lane = lane
+        self.step_channel: StepChannel = step_channel
         self._without = without
         self._steps: Steps | None = None
         self._kept: dict[int, Kept] = {}
@@ -233,12 +233,12 @@ class Played:
                 self._play(steps, asked, headers)
             case AgentSnapshot(drop=handles):
                 self._drop(handles)
-                self.lane.send(self._keep(steps), steps.episode, headers.message_id)
+                self.step_channel.send(self._keep(steps), steps.episode, headers.message_id)
             case AgentRestore(handle=handle):
                 self._go_back(steps, handle, headers)
 
     def _refuse(self, answer: ErrorReply, headers: Headers) -> None:
-        self.lane.send(answer, headers.episode_id or 0, headers.message_id)
+        self.step_channel.send(answer, headers.episode_id or 0, headers.message_id)
 
     def _keep(self, steps: Steps) -> SnapshotReply | ErrorReply:
         kept = steps.keep() if isinstance(steps, Snapshots) else None
@@ -263,25 +263,27 @@ class Played:
     def _go_back(self, steps: Steps, handle: int, headers: Headers) -> None:
         kept = self._kept.get(handle)
         if kept is None or not isinstance(steps, Snapshots):
-            self.lane.send(ErrorReply(f"there is no snapshot {handle}"), steps.episode, headers.message_id)
+            self.step_channel.send(ErrorReply(f"there is no snapshot {handle}"), steps.episode, headers.message_id)
             return
         try:
             steps.go_back(kept)
         except ValueError as error:
-            self.lane.send(ErrorReply(str(error)), steps.episode, headers.message_id)
+            self.step_channel.send(ErrorReply(str(error)), steps.episode, headers.message_id)
             return
         self._show(RestoreReply, steps, headers.message_id)
 
     def _show(self, message: type[FirstFrame | RestoreReply], steps: Steps, parent: MessageId | None) -> None:
         """Send the frame as it is now."""
         seen = steps.see()
-        shape, pixels = views.make(seen.pixels, self.lane.view)
-        self.lane.send(message(shape, seen.text, seen.observation, dict(seen.info)), steps.episode, parent, pixels)
+        shape, pixels = views.make(seen.pixels, self.step_channel.view)
+        self.step_channel.send(
+            message(shape, seen.text, seen.observation, dict(seen.info)), steps.episode, parent, pixels
+        )
 
     def _play(self, steps: Steps, step: AgentStep, headers: Headers) -> None:
         outcome = steps.play(pass_on(step.events, steps.permitted), step.frames)
         seen = steps.see()
-        shape, pixels = views.make(seen.pixels, self.lane.view)
+        shape, pixels = views.make(seen.pixels, self.step_channel.view)
         info = {**seen.info, "reason": outcome.reason} if outcome.is_last else dict(seen.info)
         reply = StepReply(
             step.n,
@@ -294,4 +296,4 @@ class Played:
             seen.observation,
             info,
         )
-        self.lane.send(reply, steps.episode, headers.message_id, pixels)
+        self.step_channel.send(reply, steps.episode, headers.message_id, pixels)

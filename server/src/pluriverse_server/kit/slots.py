@@ -1,7 +1,7 @@
-"""Several environments in one program: all but its own are played by processes beside it, each on its own lane.
+"""Several environments in one program: all but its own are played by processes beside it, each on its own step channel.
 
 As many processes as there are processors, each with its part of the slots, so that Python's lock holds none up, and
-what crashes takes down its own process alone. They are forked when a lane needs them, and end with the program.
+what crashes takes down its own process alone. They are forked when a step channel needs them, and end with the program.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from dataclasses import dataclass, field
 from typing import Final, NoReturn, Protocol
 
 from msgspec.structs import replace
-from pluriverse_protocol import lane as lanes
+from pluriverse_protocol import step_channel as step_channels
 from pluriverse_protocol.limits import DRAWN_SEED_BITS
 from pluriverse_protocol.messages import AgentBegin, AgentStep, Headers
 from pluriverse_protocol.reports import Reset, SlotFrames, decode_request, encode_line
 
-from .lane import Asked, Lane, ReportPace
 from .lockstep import Played, Steps, Waited
+from .step_channel import Asked, ReportPace, StepChannel
 
-# A request with all its options, behind the slot and the view of its lane.
+# A request with all its options, behind the slot and the view of its step channel.
 PACKET_BYTES: Final = 64 * 1024
 
 # A forked process closes all descriptors beyond the three of standard input, output and errors.
@@ -36,7 +36,7 @@ FIRST_DESCRIPTOR: Final = 3
 
 NO_EPISODE: Final = "v0.agent.begin comes before the first step"
 
-# What takes so long, and more for each frame, never ends: its process is killed, with the lanes of all its slots.
+# What takes so long, and more for each frame, never ends: its process is killed, and its slots' step channels end.
 HUNG_S: Final = 60.0
 HUNG_FRAME_S: Final = 0.2
 
@@ -91,31 +91,33 @@ class Slots:
             for number in list(self._processes):
                 self._send(number, 0, None)
 
-    def open(self, slot: int, lane: Lane) -> None:
-        """Give a copy of a lane to the process that plays its slot."""
+    def open(self, slot: int, step_channel: StepChannel) -> None:
+        """Give a copy of a step channel to the process that plays its slot."""
         number = slot % self._count
-        if self._request is not None and not self._send(number, slot, lane):
+        if self._request is not None and not self._send(number, slot, step_channel):
             self._forget(number)
-            self._send(number, slot, lane)
+            self._send(number, slot, step_channel)
 
     def hang_up(self) -> None:
-        """Close the lanes of all slots."""
+        """Close the step channels of all slots."""
         for number in list(self._processes):
             self._forget(number)
 
-    def _send(self, number: int, slot: int, lane: Lane | None) -> bool:
+    def _send(self, number: int, slot: int, step_channel: StepChannel | None) -> bool:
         assert self._request is not None
         if number not in self._processes:
             self._processes[number] = _fork(self._make)
-        packet = lanes.pack_handover(slot, lane and lane.view) + encode_line(self._request)
+        packet = step_channels.pack_handover(slot, step_channel and step_channel.view) + encode_line(self._request)
         try:
-            socket.send_fds(self._processes[number][1], [packet], [] if lane is None else [lane.fileno()])
+            socket.send_fds(
+                self._processes[number][1], [packet], [] if step_channel is None else [step_channel.fileno()]
+            )
         except OSError:
             return False
         return True
 
     def _forget(self, number: int) -> None:
-        """End a process, whose lanes end with it."""
+        """End a process, whose step channels end with it."""
         process, connection = self._processes.pop(number)
         connection.close()
         # It may be in the middle of a step.
@@ -147,11 +149,11 @@ class _Player:
     def run(self) -> None:
         """Play until the program has gone."""
         while True:
-            lanes = {slot.played.lane: number for number, slot in self._slots.items()}
-            readable, _, _ = select.select([self._connection, *lanes], (), ())
+            step_channels = {slot.played.step_channel: number for number, slot in self._slots.items()}
+            readable, _, _ = select.select([self._connection, *step_channels], (), ())
             for each in readable:
-                if isinstance(each, Lane):
-                    self._attend(lanes[each])
+                if isinstance(each, StepChannel):
+                    self._attend(step_channels[each])
             if self._connection in readable and not self._take():
                 return
 
@@ -159,30 +161,30 @@ class _Player:
         data, descriptors, _, _ = socket.recv_fds(self._connection, PACKET_BYTES, 1)
         if not data:
             return False
-        slot, view = lanes.unpack_handover(data[: lanes.HANDOVER_BYTES])
-        request = decode_request(data[lanes.HANDOVER_BYTES :])
+        slot, view = step_channels.unpack_handover(data[: step_channels.HANDOVER_BYTES])
+        request = decode_request(data[step_channels.HANDOVER_BYTES :])
         assert isinstance(request, Reset)
         self._request = request
         for descriptor in descriptors:
             os.set_inheritable(descriptor, False)
             self._close(slot)
-            self._slots[slot] = _Slot(Played(Lane(socket.socket(fileno=descriptor), view), NO_EPISODE))
+            self._slots[slot] = _Slot(Played(StepChannel(socket.socket(fileno=descriptor), view), NO_EPISODE))
         return True
 
     def _attend(self, number: int) -> None:
         slot = self._slots[number]
         try:
-            for asked, headers in slot.played.lane.receive():
+            for asked, headers in slot.played.step_channel.receive():
                 frames = asked.frames if isinstance(asked, AgentStep) else 0
                 signal.setitimer(signal.ITIMER_REAL, HUNG_S + HUNG_FRAME_S * frames)
                 self._do(number, slot, asked, headers)
         except Exception:  # noqa: BLE001 - it is told
             # What is wrong with one environment is no other's affair.
             _tell(f"slot {number} has failed")
-            slot.played.lane.close()
+            slot.played.step_channel.close()
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
-        if slot.played.lane.closed:
+        if slot.played.step_channel.closed:
             self._close(number)
 
     def _do(self, number: int, slot: _Slot, asked: Asked, headers: Headers) -> None:
@@ -204,7 +206,7 @@ class _Player:
 
     def _close(self, number: int) -> None:
         if number in self._slots:
-            self._slots.pop(number).played.lane.close()
+            self._slots.pop(number).played.step_channel.close()
 
 
 def _tell(what: str) -> None:

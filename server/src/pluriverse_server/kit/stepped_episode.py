@@ -15,10 +15,10 @@ from pluriverse_protocol.reports import TIME_LIMIT, Frame, Report, Reset
 from pluriverse_server.permitted import Permitted, permitted_by
 
 from .keys import KeyLatch
-from .lane import ReportPace
 from .lockstep import Kept, Seen
 from .outcome import Outcome
 from .reporter import Reporter
+from .step_channel import ReportPace
 
 # Who watches sees no more frames a second than this, and always the last one.
 WATCHED_FPS: Final = 60.0

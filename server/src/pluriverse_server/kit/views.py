@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from pluriverse_protocol.lane import View
+from pluriverse_protocol.step_channel import View
 
 if TYPE_CHECKING:
     # The overlay, which uses the window of the kit, does without.

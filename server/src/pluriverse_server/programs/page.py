@@ -14,11 +14,11 @@ from urllib.parse import urljoin, urlsplit
 from msgspec.structs import replace
 from pluriverse_protocol import Headers, reports
 from pluriverse_protocol.env_options import Value
-from pluriverse_protocol.lane import View
 from pluriverse_protocol.messages import AgentStep, ErrorReply, StepReply
+from pluriverse_protocol.step_channel import View
 
 from pluriverse_server.episode import Begin
-from pluriverse_server.kit.lane import IN_REAL_TIME, over
+from pluriverse_server.kit.step_channel import IN_REAL_TIME, over
 from pluriverse_server.manifest.page import origin_of
 from pluriverse_server.manifest.runtime import NO_OPTIONS, EnvTable, Manifest, ManifestError, fill_address
 from pluriverse_server.permitted import permitted_by
@@ -37,7 +37,7 @@ from pluriverse_server.x11.connection import DisplayLost
 from .browser import BINARY, Browser
 from .page_browser import BrowserKeeper
 from .page_clock import FLAGS, PREFERENCES, PageClock, Stuck
-from .page_lane import PageEpisode, PageLane, Pixels
+from .page_step_channel import PageEpisode, PageStepChannel, Pixels
 from .program import Lost, nothing
 
 # The folder of the browser's profile. One letter: the browser creates Unix sockets below it, whose paths are limited.
@@ -92,10 +92,10 @@ class PageProgram:
         self._outline: Outline | None = None
         self._compiled = False
         self._page: Page | None = None
-        # In lockstep the page has a clock, and its episode is stepped on a lane, by one task at a time.
+        # In lockstep the page has a clock, and its episode is stepped on a step channel, by one task at a time.
         self._clock: PageClock | None = None
         self._stepped: PageEpisode | None = None
-        self._lane = PageLane(self._play)
+        self._step_channel = PageStepChannel(self._play)
         self._turn = asyncio.Lock()
         self._wanted: Begin | None = None
         self._scores = Scores(manifest.rewards)
@@ -130,7 +130,7 @@ class PageProgram:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        self._lane.close()
+        self._step_channel.close()
         await self.take_off()
         if self._files is not None:
             await self._files.stop()
@@ -161,17 +161,17 @@ class PageProgram:
         """Do nothing: pages needn't draw, and one that hangs is found by ``_watch``."""
 
     @property
-    def takes_lanes(self) -> bool:
+    def takes_step_channels(self) -> bool:
         return self._stepped is not None
 
-    def open_lane(self, lane: socket.socket, slot: int = 0, view: View | None = None) -> None:
-        """Let an agent step the page on ``lane``, which the caller then closes here; ``view``: of its pictures."""
+    def open_step_channel(self, step_channel: socket.socket, slot: int = 0, view: View | None = None) -> None:
+        """Let an agent step the page on ``step_channel``, which the caller then closes; ``view``: of its pictures."""
         assert slot == 0
-        self._lane.open(lane, view)
+        self._step_channel.open(step_channel, view)
         start_task(self._show_first(), "page: first frame")
 
-    def close_lane(self) -> None:
-        self._lane.close()
+    def close_step_channel(self) -> None:
+        self._step_channel.close()
 
     async def tree(self, picture: Box) -> Tree:
         """Return what is to be seen of the page within ``picture``; in lockstep between two steps."""
@@ -262,7 +262,7 @@ class PageProgram:
         stepped = self._stepped = self._stepped or self._episode(begin, clock)
         await clock.start(lambda: stepped.ready or begin is not self._wanted or page is not self._page)
         if stepped.ready and stepped is self._stepped:
-            await self._lane.show_first(stepped)
+            await self._step_channel.show_first(stepped)
 
     def _episode(self, begin: Begin, clock: PageClock) -> PageEpisode:
         permitted = permitted_by(self._manifest.spaces_of(self._catalogue[begin.environment.env_id]), ())
@@ -273,7 +273,7 @@ class PageProgram:
             if self._stepped is not None and self._stepped.ready and not self._stepped.over:
                 # A screen that is lost is noticed elsewhere.
                 with contextlib.suppress(DisplayLost, ScreenLost):
-                    await self._lane.show_first(self._stepped)
+                    await self._step_channel.show_first(self._stepped)
 
     async def _play(self, step: AgentStep, headers: Headers) -> tuple[StepReply | ErrorReply, Pixels | None]:
         """Play a step of the agent's; return the answer and its pixels."""

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from pluriverse_protocol import reports
-from pluriverse_protocol.lane import View
+from pluriverse_protocol.step_channel import View
 
 from pluriverse_server.episode import Begin
 from pluriverse_server.lockstep.clock import ASKED_VARIABLE
@@ -35,13 +35,13 @@ from pluriverse_server.tasks import call_later, start_task
 from .asked_trees import AskedTrees
 from .catalogue import python_command
 from .cpu_wait import Patience
-from .lane_socket import LaneSocket
 from .scraped import patience_s, scraper_command
+from .step_channel_socket import StepChannelSocket
 
 log = logging.getLogger(__name__)
 
 SOCKET_NAME: Final = "program.sock"
-LANE_NAME: Final = "lane.sock"
+STEP_CHANNEL_NAME: Final = "step_channel.sock"
 SCRAPER_FOLDER: Final = "scraper"
 
 # A program that exits may close its socket first; the exit status says more than the hang-up.
@@ -109,7 +109,7 @@ class Program:
         self._on_lost = on_lost
         self._environment: Mapping[str, str] | None = None
         self._socket = ReportSocket(runtime_dir / SOCKET_NAME, self._connected, self._reported, self._hung_up)
-        self._lanes = LaneSocket(runtime_dir / LANE_NAME)
+        self._step_channels = StepChannelSocket(runtime_dir / STEP_CHANNEL_NAME)
         self._trees = AskedTrees(self._socket.send)
         self._process: ChildProcess | None = None
         self._wanted: Begin | None = None
@@ -139,7 +139,7 @@ class Program:
     async def start(self) -> None:
         """Listen for the program; it is started by the first ``begin`` after ``put_on``."""
         await self._socket.start()
-        self._lanes.start()
+        self._step_channels.start()
         self._keeper = start_task(self._keep(), "program")
 
     async def stop(self) -> None:
@@ -151,7 +151,7 @@ class Program:
         await self._end_process()
         await asyncio.gather(*self._killed)
         await self._socket.stop()
-        self._lanes.stop()
+        self._step_channels.stop()
 
     def put_on(self, environment: Mapping[str, str]) -> None:
         self._environment = {**environment, **self._manifest.runtime.locale}
@@ -179,18 +179,18 @@ class Program:
         self._socket.send(request)
 
     @property
-    def takes_lanes(self) -> bool:
-        return self._lanes.connected
+    def takes_step_channels(self) -> bool:
+        return self._step_channels.connected
 
-    def open_lane(self, lane: socket.socket, slot: int = 0, view: View | None = None) -> None:
+    def open_step_channel(self, step_channel: socket.socket, slot: int = 0, view: View | None = None) -> None:
         """Give the program such a connection to one of its slots, which the caller then closes here.
 
         ``view`` is what is wanted of its pictures.
         """
-        self._lanes.hand_over(lane, slot, view)
+        self._step_channels.hand_over(step_channel, slot, view)
 
-    def close_lane(self) -> None:
-        self._lanes.take_back()
+    def close_step_channel(self) -> None:
+        self._step_channels.take_back()
 
     async def tree(self, picture: Box) -> Tree:
         """Return what is to be seen of the program within ``picture`` (x, y, width and height on the screen)."""
@@ -247,7 +247,7 @@ class Program:
                     **environment,
                     **self._own_environment(begin),
                     "PLURIVERSE_SOCKET": str(self._socket.path),
-                    "PLURIVERSE_LANE": str(self._lanes.path),
+                    "PLURIVERSE_STEP_CHANNEL": str(self._step_channels.path),
                     **{name: os.environ[name] for name in PASSED_ON if os.environ.get(name)},
                 },
                 network=self._needs_network(begin),
@@ -303,7 +303,7 @@ class Program:
     def _forget(self) -> ChildProcess | None:
         """Reset all state about the running process, and return the process."""
         process, self._process = self._process, None
-        self._lanes.hang_up()
+        self._step_channels.hang_up()
         self._asked = None
         self._until_frame = None
         self._clear_deadline()

@@ -18,16 +18,16 @@ from msgspec import structs
 from pluriverse_protocol import messages, reports
 from pluriverse_protocol.episodes import State
 from pluriverse_protocol.events import Event, JoystickEvent
-from pluriverse_protocol.lane import View
 from pluriverse_protocol.steady_clock import SteadyClock
+from pluriverse_protocol.step_channel import View
 
-from pluriverse_server.daemon.hub import Hub
 from pluriverse_server.daemon.requests import RequestError
+from pluriverse_server.daemon.sessions import Sessions
 from pluriverse_server.display import AsyncInitialState, AsyncInjector, DisplayLost
 from pluriverse_server.display.keymap import PROBE_KEYCODES
 from pluriverse_server.episode import Begin, EpisodeMachine, Finished, Output, Send
 from pluriverse_server.kit import views
-from pluriverse_server.kit.lane import IN_REAL_TIME
+from pluriverse_server.kit.step_channel import IN_REAL_TIME
 from pluriverse_server.lockstep.clock import LIBRARY, can_fix_addresses
 from pluriverse_server.manifest.runtime import NO_OPTIONS, EnvTable, Manifest, ManifestError
 from pluriverse_server.manifest.sources import ScreenSource, Source
@@ -93,7 +93,9 @@ class EnvironmentService:
         """Use the private folder ``runtime_dir``; call ``on_change`` when the episode or its state changes."""
         self.metrics = Metrics()
         self.statistics = Statistics()
-        self.hub = Hub(self, idle_timeout_s=settings.idle_timeout_s, session_timeout_s=settings.session_timeout_s)
+        self.sessions = Sessions(
+            self, idle_timeout_s=settings.idle_timeout_s, session_timeout_s=settings.session_timeout_s
+        )
         program_class = PageProgram if manifest.reset.by == "page" else Program
         self.program = program_class(
             settings.runtime, manifest, catalogue, runtime_dir, self._reported, self._program_lost
@@ -127,7 +129,7 @@ class EnvironmentService:
     async def start(self, env_id: str) -> None:
         await self.program.start()
         self.program.require(self._catalogue[env_id])
-        self.hub.start()
+        self.sessions.start()
         self._ticker = start_task(self._tick(), "heartbeat")
         environment = self._manifest.environment(self._catalogue[env_id])
         self._carry_out(self._machine.reset(environment, seed=None, fps=None, leaving=0, now=self._clock.now()))
@@ -138,7 +140,7 @@ class EnvironmentService:
         for timer in (self._time_limit, self._telling):
             if timer is not None:
                 timer.cancel()
-        await asyncio.gather(self.hub.stop(reason), self.program.stop())
+        await asyncio.gather(self.sessions.stop(reason), self.program.stop())
 
     def part_died(self, part: str, how: str, *, counts: bool = True) -> None:
         """Count a crash of a part of the remote; too many in too short a time complete ``gave_up``.
@@ -164,7 +166,7 @@ class EnvironmentService:
 
     def status(self) -> dict[str, Any]:
         now = self._clock.now()
-        round_trip_s = self.hub.agent_round_trip_s
+        round_trip_s = self.sessions.agent_round_trip_s
         runtime = self._manifest.runtime
         episode = self._machine.episode
         return {
@@ -178,18 +180,18 @@ class EnvironmentService:
             "clocks": list(self._manifest.clocks(episode.environment.env_id)) if episode is not None else [],
             "now": time.time(),
             "readings": self.statistics.sources_status({name: _region(table) for name, table in self._sources.items()}),
-            "agents": int(self.hub.agent is not None),
-            "observers": self.hub.observers,
+            "agents": int(self.sessions.agent is not None),
+            "observers": self.sessions.observers,
             "agent_round_trip_ms": round_trip_s * 1000 if round_trip_s is not None else None,
         }
 
     def render_metrics(self) -> bytes:
-        self.metrics.connections.labels("agent").set(int(self.hub.agent is not None))
-        self.metrics.connections.labels("observer").set(self.hub.observers)
+        self.metrics.connections.labels("agent").set(int(self.sessions.agent is not None))
+        self.metrics.connections.labels("observer").set(self.sessions.observers)
         self.metrics.malformed_reports.set(self.program.malformed_reports)
         self.metrics.discarded_reports.set(self._machine.discarded_reports)
-        self.metrics.merged_rewards.set(self.hub.merged_rewards)
-        self.metrics.dropped_observations.set(self.hub.dropped_observations)
+        self.metrics.merged_rewards.set(self.sessions.merged_rewards)
+        self.metrics.dropped_observations.set(self.sessions.dropped_observations)
         self.metrics.tasks.set(len(asyncio.all_tasks()))
         return self.metrics.render()
 
@@ -271,11 +273,11 @@ class EnvironmentService:
         episode = self._machine.episode
         return episode.episode_id if episode is not None and self._machine.state is State.RUNNING else None
 
-    def require_lane(self, slot: int, view: View | None) -> None:
+    def require_step_channel(self, slot: int, view: View | None) -> None:
         episode = self._machine.episode
         if episode is None or episode.environment.clock != "lockstep":
             raise RequestError(IN_REAL_TIME)
-        if not self.program.takes_lanes:
+        if not self.program.takes_step_channels:
             raise RequestError("the program isn't running yet; wait until the episode runs")
         slots = self._manifest.slots(episode.environment.env_id)
         if slot >= slots:
@@ -283,14 +285,14 @@ class EnvironmentService:
         if view is not None and not views.available():
             raise RequestError("this remote sends whole pictures alone; its description has no views")
 
-    def open_lane(self, lane: socket.socket, slot: int, view: View | None) -> None:
-        self.program.open_lane(lane, slot, view)
+    def open_step_channel(self, step_channel: socket.socket, slot: int, view: View | None) -> None:
+        self.program.open_step_channel(step_channel, slot, view)
 
     def agent_left(self) -> None:
         start_task(self._release(), "releasing keys")
 
     def agent_ended(self) -> None:
-        self.program.close_lane()
+        self.program.close_step_channel()
         start_task(self._restore_input(), "agent's end")
 
     async def _release(self) -> None:
@@ -330,10 +332,10 @@ class EnvironmentService:
             self.metrics.late_frames.inc(max(0, report.late_frames - episode.late_frames))
             self.statistics.frame_rate.note(report.frames, now)
             if episode.environment.clock == "lockstep":
-                self.hub.note_step()
+                self.sessions.note_step()
         if isinstance(report, reports.SlotFrames):
             self.metrics.frames.inc(report.frames)
-            self.hub.note_step()
+            self.sessions.note_step()
         if isinstance(report, reports.Ready) and self.state is not None and self._kept != self.program.pid:
             self._kept = self.program.pid
             start_task(self.state.keep(), "program's start")
@@ -407,10 +409,10 @@ class EnvironmentService:
                 case Send(messages.Reward() as reward, episode_id):
                     self._send_reward(reward, episode_id)
                 case Send(messages.Describe() as describe, episode_id):
-                    self.hub.broadcast(describe, episode_id)
+                    self.sessions.broadcast(describe, episode_id)
                     self._note_state(describe)
                 case Send(message, episode_id):
-                    self.hub.broadcast(message, episode_id)
+                    self.sessions.broadcast(message, episode_id)
                 case Begin():
                     self.statistics.forget_readings()
                     # The program may be another one.
@@ -426,7 +428,7 @@ class EnvironmentService:
                     self._note_end(output)
 
     def _send_reward(self, reward: messages.Reward, episode_id: int) -> None:
-        sent_at = self.hub.broadcast(reward, episode_id)
+        sent_at = self.sessions.broadcast(reward, episode_id)
         episode = self._machine.episode
         if episode is not None and episode.environment.sync and not reward.done:
             self.program.send(reports.Delivered(episode_id, sent_at))
@@ -445,8 +447,8 @@ class EnvironmentService:
         if self._time_limit is not None:
             self._time_limit.cancel()
             self._time_limit = None
-        self.hub.in_lockstep = episode.environment.clock == "lockstep"
-        if self.hub.in_lockstep:
+        self.sessions.in_lockstep = episode.environment.clock == "lockstep"
+        if self.sessions.in_lockstep:
             self._in_real_time.clear()
         else:
             self._in_real_time.set()

@@ -11,10 +11,10 @@ from typing import Any, Final
 from aiohttp import web
 
 from pluriverse_server.access.audit import AuditLog
-from pluriverse_server.access.keyring import Keyring
+from pluriverse_server.access.secrets import Secrets
 from pluriverse_server.certificate import Certificate, CertificateError
-from pluriverse_server.daemon.door import Door
 from pluriverse_server.daemon.http import Views, listen, make_app
+from pluriverse_server.daemon.http_auth import HttpAuth
 from pluriverse_server.daemon.leases import Leases
 from pluriverse_server.daemon.operations import Operations
 from pluriverse_server.display import Restarted, Screen, ScreenOptions, make_screen
@@ -25,8 +25,8 @@ from pluriverse_server.process import StartError, child_user, require_free
 from pluriverse_server.programs.catalogue import load_catalogue, require_environment
 from pluriverse_server.settings import Settings
 from pluriverse_server.tasks import TaskFailed, call_later, first_failure, start_task
-from pluriverse_server.viewer.hub import ViewerHub
 from pluriverse_server.viewer.routes import Question
+from pluriverse_server.viewer.sessions import ViewerSessions
 
 from .child_user import let_in, user_for_children
 from .environment import EnvironmentService
@@ -59,7 +59,7 @@ class Remote:
         self._stopping = asyncio.Event()
         self._service: EnvironmentService | None = None
         self._screen: Screen | None = None
-        self._viewers: ViewerHub | None = None
+        self._viewers: ViewerSessions | None = None
         self._leases: Leases | None = None
         self.certificate: Certificate | None = None
         """What TLS is spoken with; None without, and before ``on_start``."""
@@ -77,7 +77,7 @@ class Remote:
 
         At once where no agent plays, or no time was set for it. May be called repeatedly, and from a signal handler.
         """
-        if self._leases is None or not self.service.hub.occupied or not self.settings.drain_s:
+        if self._leases is None or not self.service.sessions.occupied or not self.settings.drain_s:
             self.stop()
         elif not self._leases.draining:
             self._leases.draining = True
@@ -87,7 +87,7 @@ class Remote:
 
     async def _drain(self, service: EnvironmentService) -> None:
         episode_id = service.ongoing
-        while service.hub.occupied and episode_id is not None and service.ongoing == episode_id:  # noqa: ASYNC110 - seats have no event
+        while service.sessions.occupied and episode_id is not None and service.ongoing == episode_id:  # noqa: ASYNC110 - seats have no event
             await asyncio.sleep(DRAIN_LOOK_S)
         self.stop()
 
@@ -129,10 +129,10 @@ class Remote:
             for made in folder.folders:
                 let_in(user, made)
         child_user.set(user)
-        keyring = Keyring(settings.password, settings.tokens)
-        door = Door(keyring, audit)
-        screen = self._screen = make_screen(_screen_options(settings, manifest, runtime_dir, keyring))
-        screen.gate.audit = audit
+        secrets = Secrets(settings.password, settings.tokens)
+        http_auth = HttpAuth(secrets, audit)
+        screen = self._screen = make_screen(_screen_options(settings, manifest, runtime_dir, secrets))
+        screen.vnc_proxy.audit = audit
         try:
             # Independent of each other, and most of the time that a start takes.
             starting = asyncio.create_task(screen.start(), name="screen's start")
@@ -141,7 +141,7 @@ class Remote:
             finally:
                 await asyncio.wait({starting})
             starting.result()
-            await self._play(screen, door, manifest, catalogue, runtime_dir, on_start, failure)
+            await self._play(screen, http_auth, manifest, catalogue, runtime_dir, on_start, failure)
         finally:
             await screen.stop()
             folder.remove()
@@ -150,7 +150,7 @@ class Remote:
     async def _play(
         self,
         screen: Screen,
-        door: Door,
+        http_auth: HttpAuth,
         manifest: Manifest,
         catalogue: Mapping[str, EnvTable],
         runtime_dir: Path,
@@ -160,26 +160,28 @@ class Remote:
         settings = self.settings
         env_id = require_environment(manifest, catalogue, settings.env_id)
         service = self._service = EnvironmentService(settings, manifest, catalogue, runtime_dir, self._changed)
-        gate = screen.gate
+        vnc_proxy = screen.vnc_proxy
         sockets = screen.viewer_socket, screen.watchers_socket
-        views = Views(self.status, service.render_metrics, lambda: screen.answers, *sockets, gate.take, self._questions)
-        service.metrics.ports.update(vnc=screen.gate, rewarder=door)
-        service.lift = gate.lift
-        service.is_watched = lambda: bool(screen.gate.clients)
+        views = Views(
+            self.status, service.render_metrics, lambda: screen.answers, *sockets, vnc_proxy.take, self._questions
+        )
+        service.metrics.ports.update(vnc=screen.vnc_proxy, rewarder=http_auth)
+        service.lift = vnc_proxy.lift
+        service.is_watched = lambda: bool(screen.vnc_proxy.clients)
         loop = asyncio.get_running_loop()
-        screen.gate.on_clients = lambda: loop.call_soon_threadsafe(service.watchers_changed)
-        leases = self._leases = Leases(service.hub, door.keyring, door.audit)
+        screen.vnc_proxy.on_clients = lambda: loop.call_soon_threadsafe(service.watchers_changed)
+        leases = self._leases = Leases(service.sessions, http_auth.secrets, http_auth.audit)
         operations = Operations(leases, lambda: service.status()["env_id"], service.restart, self.drain)
-        app, self._viewers = make_app(service.hub, door, views, operations)
+        app, self._viewers = make_app(service.sessions, http_auth, views, operations)
         clients = ScreenClients(screen, manifest, service)
         runner: web.AppRunner | None = None
         try:
             await service.start(env_id)
             await clients.put_on()
             context = None if self.certificate is None else self.certificate.context
-            runner = await listen(app, door, settings.host, settings.rewarder_port, context)
+            runner = await listen(app, http_auth, settings.host, settings.rewarder_port, context)
             on_start(manifest)
-            await self._serve(screen, clients, service, door, failure)
+            await self._serve(screen, clients, service, http_auth, failure)
         finally:
             leases.stop()
             await service.stop(SHUTDOWN_REASON)
@@ -192,14 +194,14 @@ class Remote:
         screen: Screen,
         clients: ScreenClients,
         service: EnvironmentService,
-        door: Door,
+        http_auth: HttpAuth,
         failure: asyncio.Future[TaskFailed],
     ) -> None:
         beside = [start_task(_keep_screen(screen, clients, service), "screen")]
         if self.certificate is not None and self.settings.tls_cert is not None:
             beside.append(start_task(self.certificate.follow(), "certificate"))
         if (path := self.settings.tokens_file) is not None:
-            beside.append(start_task(watch(path, self.settings.password, door.keyring, door.audit), "tokens"))
+            beside.append(start_task(watch(path, self.settings.password, http_auth.secrets, http_auth.audit), "tokens"))
         stopping = asyncio.create_task(self._stopping.wait(), name="stop")
         try:
             ends: set[asyncio.Future[Any]] = {stopping, service.mistake, service.gave_up, failure}
@@ -217,7 +219,7 @@ class Remote:
 
     def _changed(self) -> None:
         if self._screen is not None and self._service is not None:
-            self._screen.gate.permitted = self._service.permitted
+            self._screen.vnc_proxy.permitted = self._service.permitted
             self._screen.rest(resting=self._service.is_at_rest)
         if self._viewers is not None:
             self._viewers.changed()
@@ -271,13 +273,13 @@ def _certificate(settings: Settings) -> Certificate | None:
         raise StartError(f"TLS can't be had: {error}; for a certificate made at the start: --tls alone") from error
 
 
-def _screen_options(settings: Settings, manifest: Manifest, runtime_dir: Path, keyring: Keyring) -> ScreenOptions:
+def _screen_options(settings: Settings, manifest: Manifest, runtime_dir: Path, secrets: Secrets) -> ScreenOptions:
     return ScreenOptions(
         width=manifest.runtime.screen.width,
         height=manifest.runtime.screen.height,
         vnc_port=settings.vnc_port,
         vnc_host=settings.host,
-        keyring=keyring if settings.vnc_password else None,
+        secrets=secrets if settings.vnc_password else None,
         backend=settings.display_backend,
         runtime_dir=runtime_dir,
         name=f"pluriverse {manifest.runtime.id}",

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from pluriverse_server.access.audit import AuditLog
-from pluriverse_server.access.keyring import Keyring
+from pluriverse_server.access.secrets import Secrets
 from pluriverse_server.access.tokens import MAX_TOKENS, Token, TokensError, parse_tokens
 
 log = logging.getLogger(__name__)
@@ -27,8 +27,8 @@ def read_tokens(path: Path, password: str | None) -> tuple[Token, ...]:
         raise TokensError(f"the tokens in {path}: {error}") from None
 
 
-async def watch(path: Path, password: str | None, keyring: Keyring, audit: AuditLog) -> None:
-    """Keep the keyring as the file says, until cancelled. Of a file that is broken the tokens before stay."""
+async def watch(path: Path, password: str | None, secrets: Secrets, audit: AuditLog) -> None:
+    """Keep the secrets as the file says, until cancelled. Of a file that is broken the tokens before stay."""
     fault: str | None = None
     while True:
         await asyncio.sleep(LOOK_EVERY_S)
@@ -43,11 +43,11 @@ async def watch(path: Path, password: str | None, keyring: Keyring, audit: Audit
         if fault is not None:
             log.info("the tokens in %s are well again", path)
             fault = None
-        tokens = keyring.listed
+        tokens = secrets.listed
         if now != tokens:
             audit.note("tokens changed", None, str(path), added=_names(now, tokens), removed=_names(tokens, now))
             log.info("the tokens have changed: there are %d now", len(now))
-            keyring.replace_listed(now)
+            secrets.replace_listed(now)
 
 
 def _names(tokens: tuple[Token, ...], without: tuple[Token, ...]) -> list[str]:

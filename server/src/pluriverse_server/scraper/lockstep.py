@@ -10,8 +10,8 @@ from pluriverse_protocol.events import Event
 from pluriverse_protocol.reports import TIME_LIMIT, Done, Frame, Observation, Report, Reward, Text
 
 from pluriverse_server.kit import Outcome, Seen
-from pluriverse_server.kit.lane import ReportPace
 from pluriverse_server.kit.lockstep import Lockstep
+from pluriverse_server.kit.step_channel import ReportPace
 from pluriverse_server.lockstep import Advance
 from pluriverse_server.permitted import Permitted
 
@@ -111,8 +111,8 @@ class ScrapedSteps:
         return reports
 
 
-class Lanes:
-    """Attends to the lanes of agents on the event loop, which stands still while a step is played."""
+class StepChannels:
+    """Attends to the step channels of agents on the event loop, which stands still while a step is played."""
 
     def __init__(self) -> None:
         self._lockstep = Lockstep()

@@ -38,10 +38,10 @@ from pluriverse_server.x11.framebuffer import FILE, NoFramebuffer, framebuffer
 from .child import Child
 from .cookies import Cookies
 from .daemon_connection import SOCKET_VARIABLE
-from .hearing import Hearing
 from .home import HELD_HOME, HomeError, hold_home, home_environment, make_home
 from .limits import BACKGROUND_NICE, Limits, can_raise_priority, raise_priority
 from .pace import Pace, SteppedPace
+from .report_listener import ReportListener
 from .screen_watch import ScreenWatch
 from .source_reader import Cycle, SourceReader
 from .steps import StepFailed, Steps
@@ -108,7 +108,7 @@ class Play:
         """In lockstep: the screen of a program that stands."""
         self._on_cycle = on_cycle
         self._child: Child | None = None
-        self._hearing: Hearing | None = None
+        self._report_listener: ReportListener | None = None
         self._last: Cycle | None = None
         self._broken: str | None = None
         self.stuck: str | None = None
@@ -169,9 +169,9 @@ class Play:
         if settings.game.is_heard:
             # A short name: paths of sockets are limited.
             place = folder / "r"
-            self._hearing = Hearing(place)
-            await self._hearing.start()
-            self._exit_stack.push_async_callback(self._hearing.stop)
+            self._report_listener = ReportListener(place)
+            await self._report_listener.start()
+            self._exit_stack.push_async_callback(self._report_listener.stop)
             env[SOCKET_VARIABLE] = str(place)
         display, cookies = screen["DISPLAY"], desktop.cookies.path
         output = ProgramOutput()
@@ -275,8 +275,8 @@ class Play:
     async def lead(self, *steps: Step, reset: Reset | None) -> None:
         """Do ``steps`` and wait until the episode is ready. A program that reports is asked for that of ``reset``."""
         self._sources.leave()
-        if self._hearing is not None and reset is not None:
-            self._hearing.ask(reset)
+        if self._report_listener is not None and reset is not None:
+            self._report_listener.ask(reset)
         for number, step in enumerate(steps, 1):
             try:
                 await self._steps.do(number, step)
@@ -286,7 +286,9 @@ class Play:
         limit_s = episode.ready_timeout_s
         failure = f"the episode was not ready after {limit_s:g} s"
         failure = f"{failure}: {episode.ready!r} does not hold" if episode.ready else failure
-        failure = f"{failure}, or the program did not report that it is" if self._hearing is not None else failure
+        failure = (
+            f"{failure}, or the program did not report that it is" if self._report_listener is not None else failure
+        )
         await self._wait(self.is_ready, limit_s, failure)
         # Log lines from before the episode must not be read as the episode's.
         ready_at = self.pace.unix()
@@ -303,17 +305,19 @@ class Play:
         await self._wait(may_begin, limit_s, failure)
 
     def is_ready(self, cycle: Cycle) -> bool:
-        return self.rules.ready(cycle.readings) and (self._hearing is None or self._hearing.ready is not None)
+        return self.rules.ready(cycle.readings) and (
+            self._report_listener is None or self._report_listener.ready is not None
+        )
 
     @property
     def said_ready(self) -> Ready | None:
         """What the program said when it was ready, if it says anything."""
-        return self._hearing.ready if self._hearing is not None else None
+        return self._report_listener.ready if self._report_listener is not None else None
 
     def heard(self) -> list[Report]:
         """Return what the program reported since the last call, and what follows from it."""
         assert self._last is not None
-        said = self._hearing.take() if self._hearing is not None else []
+        said = self._report_listener.take() if self._report_listener is not None else []
         return [follows for report in said for follows in self.rules.hear(self._last.at, report)]
 
     async def tree(self, picture: Box) -> Tree:
@@ -411,8 +415,8 @@ class Play:
     def _require_whole(self) -> None:
         if self._broken is not None:
             raise Broken(self._broken)
-        if self._hearing is not None and self._hearing.loss is not None and not self.has_ended:
-            raise Broken(self._hearing.loss)
+        if self._report_listener is not None and self._report_listener.loss is not None and not self.has_ended:
+            raise Broken(self._report_listener.loss)
 
     @property
     def child(self) -> Child:

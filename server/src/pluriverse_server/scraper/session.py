@@ -33,7 +33,7 @@ from pluriverse_server.sources.trees import NoTree
 from pluriverse_server.tasks import start_task
 
 from .daemon_connection import DaemonConnection
-from .lockstep import Lanes, ScrapedSteps
+from .lockstep import ScrapedSteps, StepChannels
 from .play import Broken, Play, PlaySettings, SharedDesktop
 from .source_reader import Cycle, changed
 from .spares import Spares
@@ -69,7 +69,7 @@ class Session:
         self._spares: Spares | None = None
         self._spare_settings: PlaySettings | None = None
         self._episode = 0
-        self._lanes = Lanes()
+        self._step_channels = StepChannels()
         self._state: AsyncInitialState | None = None
         self._reported: dict[str, dict[str, Any]] = {}
         self._all_reported_at = 0.0
@@ -82,7 +82,7 @@ class Session:
         entry = self._catalogue[reset.env]
         lockstep = reset.clock == "lockstep"
         settings = PlaySettings(self._directory, game, entry, reset.seed, reset.fps, reset.options, lockstep, reset)
-        self._lanes.begin(None)
+        self._step_channels.begin(None)
         play = await self._prepared(settings)
         first = play.begin(reset.episode)
         picture = game.episode.picture
@@ -122,7 +122,7 @@ class Session:
         self._daemon.send(read)
 
     async def close(self) -> None:
-        self._lanes.close()
+        self._step_channels.close()
         await self._close_spares()
         await self._desktop.clear()
         if self._state is not None:
@@ -257,7 +257,7 @@ class Session:
         permitted = permitted_by(reset.spaces, ())
         episode = ScrapedSteps(play, reset.episode, reset.time_limit_s, permitted, self._report_step)
         episode.hear(first)
-        self._lanes.begin(episode)
+        self._step_channels.begin(episode)
         await episode.ended.wait()
         if play.has_ended:
             _log_output_tail(play)

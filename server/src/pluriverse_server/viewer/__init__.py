@@ -3,7 +3,7 @@
 ``add_viewer`` puts it into the daemon's web application.
 """
 
-from .hub import MAX_VIEWERS, ViewerHub
 from .routes import add_viewer
+from .sessions import MAX_VIEWERS, ViewerSessions
 
-__all__ = ["MAX_VIEWERS", "ViewerHub", "add_viewer"]
+__all__ = ["MAX_VIEWERS", "ViewerSessions", "add_viewer"]

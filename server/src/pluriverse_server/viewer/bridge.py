@@ -15,7 +15,7 @@ from aiohttp import ClientConnectionResetError, WSCloseCode, WSMsgType, web
 
 from pluriverse_server.web_socket import StrictWebSocket
 
-from .hub import CLOSE_TIMEOUT_S, HEARTBEAT_S, End, close, first_end
+from .sessions import CLOSE_TIMEOUT_S, HEARTBEAT_S, End, close, first_end
 
 log = logging.getLogger(__name__)
 

@@ -24,7 +24,7 @@ from pluriverse_server.access.tokens import Denied, Right, Token
 
 from . import bridge, feed
 from .feed import Snapshot
-from .hub import TooManyViewers, ViewerHub, close
+from .sessions import TooManyViewers, ViewerSessions, close
 
 _Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 _GuardedHandler = Callable[[web.Request, Token], Awaitable[web.StreamResponse]]
@@ -67,7 +67,7 @@ class Refused(Exception):
 
 
 class Doorkeeper(Protocol):
-    """Checks passwords and counts connections, as ``daemon.door.Door`` does."""
+    """Checks passwords and counts connections, as ``daemon.http_auth.HttpAuth`` does."""
 
     async def require(self, request: web.Request, right: Right) -> Token:
         """Return who sends a request, later for who has guessed wrong."""
@@ -91,31 +91,31 @@ def page_app(routes: Iterable[web.AbstractRouteDef]) -> web.Application:
 def add_viewer(
     app: web.Application,
     *,
-    door: Doorkeeper,
+    http_auth: Doorkeeper,
     snapshot: Snapshot,
     vnc_socket: Path,
     watchers_socket: Path,
     questions: Mapping[str, Question],
-) -> ViewerHub:
+) -> ViewerSessions:
     """Serve the viewer at ``/viewer/``.
 
     ``snapshot`` returns the state that the page shows, as JSON without NaN; both sockets speak RFB, and
-    the second takes no input. ``questions`` are what can be asked, by word; each may raise Refused. The hub counts
+    the second takes no input. ``questions`` are what can be asked, by word; each may raise Refused. The sessions counts
     the viewers, is notified of changes through ``changed``, and closes its connections when ``app`` shuts down.
     """
-    hub = ViewerHub()
+    sessions = ViewerSessions()
     viewer = page_app(
         [
-            web.get("/access", _access(door)),
-            web.get("/vnc", _websocket(door, _vnc(hub, door, vnc_socket, watchers_socket))),
-            web.get("/state", _websocket(door, _state(hub, snapshot))),
-            web.post("/ask/{word}", _guarded(door, _ask(door, questions))),
+            web.get("/access", _access(http_auth)),
+            web.get("/vnc", _websocket(http_auth, _vnc(sessions, http_auth, vnc_socket, watchers_socket))),
+            web.get("/state", _websocket(http_auth, _state(sessions, snapshot))),
+            web.post("/ask/{word}", _guarded(http_auth, _ask(http_auth, questions))),
         ]
     )
-    viewer.on_shutdown.append(lambda _: hub.close())
+    viewer.on_shutdown.append(lambda _: sessions.close())
     app.router.add_get("/viewer", _redirect)
     app.add_subapp("/viewer/", viewer)
-    return hub
+    return sessions
 
 
 async def _redirect(request: web.Request) -> web.StreamResponse:
@@ -131,23 +131,23 @@ async def _page(request: web.Request) -> web.StreamResponse:
     return web.FileResponse(STATIC / "index.html", headers={"Cache-Control": "no-store"})
 
 
-def _access(door: Doorkeeper) -> _Handler:
+def _access(http_auth: Doorkeeper) -> _Handler:
     async def access(request: web.Request) -> web.StreamResponse:
         granted = control = False
         with contextlib.suppress(Denied):
-            who = await door.require(request, Right.WATCH)
-            granted, control = True, door.may_control(who)
+            who = await http_auth.require(request, Right.WATCH)
+            granted, control = True, http_auth.may_control(who)
         return web.json_response({"granted": granted, "control": control}, headers={"Cache-Control": "no-store"})
 
     return access
 
 
-def _guarded(door: Doorkeeper, handler: _GuardedHandler) -> _Handler:
+def _guarded(http_auth: Doorkeeper, handler: _GuardedHandler) -> _Handler:
     async def guarded(request: web.Request) -> web.StreamResponse:
         if not is_same_origin(request):
             raise web.HTTPForbidden(text=OTHER_ORIGIN)
         try:
-            who = await door.require(request, Right.WATCH)
+            who = await http_auth.require(request, Right.WATCH)
         except Denied as denied:
             if denied.known:
                 raise web.HTTPForbidden(text=f"{denied}\n") from None
@@ -157,20 +157,20 @@ def _guarded(door: Doorkeeper, handler: _GuardedHandler) -> _Handler:
     return guarded
 
 
-def _websocket(door: Doorkeeper, handler: _GuardedHandler) -> _Handler:
+def _websocket(http_auth: Doorkeeper, handler: _GuardedHandler) -> _Handler:
     async def websocket(request: web.Request, who: Token) -> web.StreamResponse:
         if request.headers.get("Upgrade", "").lower() != "websocket":
             raise web.HTTPUpgradeRequired(text=NO_WEBSOCKET)
-        if not door.admit(request, who):
+        if not http_auth.admit(request, who):
             raise web.HTTPServiceUnavailable(text=FULL)
         return await handler(request, who)
 
-    return _guarded(door, websocket)
+    return _guarded(http_auth, websocket)
 
 
-def _ask(door: Doorkeeper, questions: Mapping[str, Question]) -> _GuardedHandler:
+def _ask(http_auth: Doorkeeper, questions: Mapping[str, Question]) -> _GuardedHandler:
     async def ask(request: web.Request, who: Token) -> web.StreamResponse:
-        if not door.may_control(who):
+        if not http_auth.may_control(who):
             raise web.HTTPForbidden(text=NO_CONTROL)
         question = questions.get(request.match_info["word"])
         if question is None:
@@ -191,15 +191,15 @@ def is_same_origin(request: web.Request) -> bool:
     return origin is None or origin.partition("://")[2] == request.host
 
 
-def _vnc(hub: ViewerHub, door: Doorkeeper, vnc_socket: Path, watchers_socket: Path) -> _GuardedHandler:
+def _vnc(sessions: ViewerSessions, http_auth: Doorkeeper, vnc_socket: Path, watchers_socket: Path) -> _GuardedHandler:
     async def vnc(request: web.Request, who: Token) -> web.StreamResponse:
-        control = request.query.get("control") == "1" and door.may_control(who)
+        control = request.query.get("control") == "1" and http_auth.may_control(who)
         websocket = bridge.new_websocket()
         await websocket.prepare(request)
         try:
-            with hub.picture(websocket):
+            with sessions.picture(websocket):
                 if control:
-                    door.note("control taken in the viewer", who, request)
+                    http_auth.note("control taken in the viewer", who, request)
                 await bridge.carry(websocket, vnc_socket if control else watchers_socket)
         except TooManyViewers as error:
             await close(websocket, WSCloseCode.TRY_AGAIN_LATER, str(error))
@@ -208,7 +208,7 @@ def _vnc(hub: ViewerHub, door: Doorkeeper, vnc_socket: Path, watchers_socket: Pa
     return vnc
 
 
-def _state(hub: ViewerHub, snapshot: Snapshot) -> _GuardedHandler:
+def _state(sessions: ViewerSessions, snapshot: Snapshot) -> _GuardedHandler:
     async def state(request: web.Request, _: Token) -> web.StreamResponse:
         websocket = feed.new_websocket()
         await websocket.prepare(request)
@@ -216,7 +216,7 @@ def _state(hub: ViewerHub, snapshot: Snapshot) -> _GuardedHandler:
         if transport is None:
             return websocket
         try:
-            with hub.feed(websocket) as changed:
+            with sessions.feed(websocket) as changed:
                 await feed.send_state(websocket, transport, snapshot, changed)
         except TooManyViewers as error:
             await close(websocket, WSCloseCode.TRY_AGAIN_LATER, str(error))

@@ -20,7 +20,7 @@ export class Lockstep {
   #onChange;
   #token = "";
   #agent = null;
-  #lane = null;
+  #channel = null;
   #messages = 0;
   #episode = null;
   #frameTime = 1 / 60;
@@ -119,25 +119,25 @@ export class Lockstep {
       this.#frameTime = body.frame_time;
       // Pictures are seen over VNC: as little of them as can be asked for.
       this.#view = body.views ? { crop: "0,0,1,1" } : {};
-      if (this.#lane === null) this.#open();
+      if (this.#channel === null) this.#open();
     }
   }
 
-  // The lane ends with its program, and another is opened once that is back.
+  // The step channel ends with its program, and another is opened once that is back.
   #open() {
-    const lane = new WebSocket(this.#address("step", { "pluriverse-agent": this.#token, ...this.#view }));
-    lane.binaryType = "arraybuffer";
-    this.#lane = lane;
-    lane.onmessage = ({ data }) => this.#answer(lane, data);
-    lane.onclose = () => {
-      if (this.#lane === lane) this.#lane = null;
+    const channel = new WebSocket(this.#address("step", { "pluriverse-agent": this.#token, ...this.#view }));
+    channel.binaryType = "arraybuffer";
+    this.#channel = channel;
+    channel.onmessage = ({ data }) => this.#answer(channel, data);
+    channel.onclose = () => {
+      if (this.#channel === channel) this.#channel = null;
       this.#due = NaN;
     };
   }
 
   // A length, a message of that length, and pixels.
-  #answer(lane, data) {
-    if (lane !== this.#lane) return;
+  #answer(channel, data) {
+    if (channel !== this.#channel) return;
     const length = new DataView(data).getUint32(0);
     const { method, headers, body } = JSON.parse(new TextDecoder().decode(new Uint8Array(data, 4, length)));
     if (method === "v0.env.frame") this.#episode = headers.episode_id;
@@ -164,22 +164,22 @@ export class Lockstep {
 
   #ask(frames) {
     clearTimeout(this.#timer);
-    if (this.#lane?.readyState !== WebSocket.OPEN) return;
+    if (this.#channel?.readyState !== WebSocket.OPEN) return;
     const events = this.#events.splice(0, MAX_EVENTS);
     // A timer may be late; the time after it isn't.
     const now = clock();
     this.#asked = now - this.#due < 1000 / STEPS && !this.paused ? this.#due : now;
     this.#due = NaN;
-    this.#say(this.#lane, "v0.agent.step", this.#episode, { n: this.#messages, frames, events });
+    this.#say(this.#channel, "v0.agent.step", this.#episode, { n: this.#messages, frames, events });
   }
 
   #end(why) {
-    const [agent, lane] = [this.#agent, this.#lane];
-    this.#agent = this.#lane = this.#episode = null;
+    const [agent, channel] = [this.#agent, this.#channel];
+    this.#agent = this.#channel = this.#episode = null;
     this.#due = NaN;
     clearTimeout(this.#timer);
     this.refusal = why;
-    lane?.close();
+    channel?.close();
     agent?.close();
     this.#onChange();
   }

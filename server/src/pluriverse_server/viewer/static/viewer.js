@@ -74,7 +74,7 @@ function link(state, text) {
   $("link").textContent = text;
 }
 
-// Both connections wait at the same gate, so that the form is shown once and the remote is asked once.
+// Both connections wait for the same answer, so that the form is shown once and the remote is asked once.
 let opening = null;
 
 function access() {

@@ -1,0 +1,206 @@
+"""Brings a person's hands, a window and a remote together, and records what they do."""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from pluriverse.recording.recorder import Recorder
+from pluriverse.remotes import RemoteManager
+from pluriverse.rewarder.result import Result
+from pluriverse.vnc.input_state import InputEvent
+
+from .game import Clock, Game, Moment, open_game
+from .held import HumanInput, Key, Mouse
+from .listener import Listener
+from .window import PlayWindow
+
+# Lags can be read at this rate.
+SAY_S: Final = 0.25
+
+
+def play(
+    env_id: str | None,
+    remotes: int | str | RemoteManager,
+    *,
+    clock: Clock = "realtime",
+    fps: float | None = None,
+    seed: int | None = None,
+    record: Path | None = None,
+    seconds: float | None = None,
+    report: Callable[[str], None],
+) -> None:
+    """Let a person play until they close the window, or for ``seconds``; ``record`` is a new file, ``*.plrec``."""
+    heard: queue.SimpleQueue[Key | Mouse] = queue.SimpleQueue()
+    with contextlib.ExitStack() as stack:
+        listener = Listener(heard.put)
+        stack.callback(listener.stop)
+        game = open_game(env_id, remotes, clock=clock, fps=fps, seed=seed, exact=record is not None)
+        stack.callback(game.close)
+        described = game.described
+        recorder = None
+        if record is not None:
+            recorder = Recorder(record, described, game.began)
+            # Also where the remote or the person breaks it off.
+            stack.callback(recorder.close)
+        window = PlayWindow(f"{described.env_id}, played by hand", described.box)
+        stack.callback(window.close)
+        score = _Score(described.env_id, clock, recorder)
+        session = _Session(game, HumanInput(described.box), listener, heard, window, score)
+        until = None if seconds is None else time.monotonic() + seconds
+        with contextlib.suppress(KeyboardInterrupt):
+            while window.is_open and (until is None or time.monotonic() < until):
+                session.look()
+        report(session.score.summary())
+    if record is not None:
+        report(f"recorded in {record}; a data set of it: pluriverse export {record} --minari NAME/human-v0")
+
+
+class _Session:
+    """One look after the other: what the person did, what came of the remote, what the window shows."""
+
+    def __init__(
+        self,
+        game: Game,
+        hands: HumanInput,
+        listener: Listener,
+        heard: queue.SimpleQueue[Key | Mouse],
+        window: PlayWindow,
+        score: _Score,
+    ) -> None:
+        self.score = score
+        self._game = game
+        self._hands = hands
+        self._listener = listener
+        self._heard = heard
+        self._window = window
+        # Whether the last events reached no episode: one that begins is told what is held.
+        self._missed = True
+        self._say_at = 0.0
+
+    def look(self) -> None:
+        # Of a focus that was lost before a key was heard the window knows by then, also if it is back.
+        heard = self._drain()
+        self._window.update()
+        plays = self._window.kept_focus()
+        if not plays:
+            self._listener.stop()
+        elif not self._listener.listens:
+            # What had been heard until it stopped was typed elsewhere.
+            heard.clear()
+            self._listener.start()
+        if plays:
+            self._use(heard)
+        else:
+            self._hands.let_go()
+        if self._game.is_due(plays=plays):
+            self._step()
+        if time.monotonic() >= self._say_at:
+            self._say_at = time.monotonic() + SAY_S
+            self._window.say(self.score.line(plays=plays))
+
+    def _drain(self) -> list[Key | Mouse]:
+        heard: list[Key | Mouse] = []
+        with contextlib.suppress(queue.Empty):
+            while True:
+                heard.append(self._heard.get_nowait())
+        return heard
+
+    def _use(self, heard: list[Key | Mouse]) -> None:
+        for each in heard:
+            if isinstance(each, Key):
+                self._hands.key(each)
+            else:
+                x, y = self._window.place(each.x, each.y)
+                self._hands.mouse(Mouse(x, y, each.button, each.down))
+
+    def _step(self) -> None:
+        events = self._hands.take(time.monotonic())
+        if self._missed:
+            events = self._hands.presses()
+        moment = self._game.step(events)
+        self._missed = not moment.acted
+        self.score.note(moment, events if moment.acted else [])
+        if moment.screen is not None:
+            self._window.show(moment.screen)
+
+
+class _Score:
+    """What the person has earned, how late they see and act, and the recording of it."""
+
+    def __init__(self, env_id: str, clock: Clock, recorder: Recorder | None) -> None:
+        self._env_id = env_id
+        self._clock = clock
+        self._recorder = recorder
+        self._running: int | None = None
+        self._reward = 0.0
+        self._total = 0.0
+        self._ended = 0
+        self._frames = 0
+        self._since = time.monotonic()
+        self._seen_late: float | None = None
+        self._acted_late: float | None = None
+        self._trouble = ""
+
+    def note(self, moment: Moment, events: list[InputEvent]) -> None:
+        """Take in what came, and the events that went out."""
+        recorder = self._recorder
+        if recorder is not None:
+            recorder.inputs(moment.acted_at, events)
+            if moment.screen is not None:
+                recorder.picture(moment.at, moment.screen)
+        episode = self._running
+        if episode is not None and moment.reward:
+            self._reward += moment.reward
+            self._total += moment.reward
+            if recorder is not None:
+                recorder.reward(moment.at, episode, moment.reward)
+        if episode is not None and moment.ended is not None:
+            self._ended += 1
+            if recorder is not None:
+                end = moment.ended
+                recorder.end(moment.at, episode, self._reward, terminated=end.terminated, reason=end.reason)
+            self._running = None
+        elif moment.ended is None and moment.runs is not None and moment.runs != episode:
+            self._running, self._reward = moment.runs, 0.0
+            if recorder is not None:
+                recorder.begin(moment.at, moment.runs, moment.seed)
+        self._frames += moment.screen is not None
+        self._note_lags(moment.result)
+
+    def line(self, *, plays: bool) -> str:
+        """Return what the window says below the picture."""
+        now = time.monotonic()
+        rate = self._frames / max(1e-9, now - self._since)
+        self._frames, self._since = 0, now
+        parts = [
+            f"episode {self._running}" if self._running is not None else "an episode begins",
+            f"reward {self._reward:+g}",
+            "real time" if self._clock == "realtime" else "lockstep",
+            f"{rate:.0f} pictures/s",
+        ]
+        if self._seen_late is not None:
+            parts.append(f"picture {1000 * self._seen_late:.0f} ms late")
+        if self._acted_late is not None:
+            parts.append(f"keys {1000 * self._acted_late:.0f} ms late")
+        if self._recorder is not None:
+            parts.append("recording")
+        if self._trouble:
+            parts.append(self._trouble)
+        elif not plays:
+            parts.append("click here to play" + ("" if self._clock == "realtime" else "; it stands still"))
+        return " | ".join(parts)
+
+    def summary(self) -> str:
+        return f"{self._env_id}: {self._ended} episodes ended, reward {self._total:+g}"
+
+    def _note_lags(self, result: Result) -> None:
+        if result.lags.observation is not None:
+            self._seen_late = sum(result.lags.observation) / 2
+        if result.lags.action is not None:
+            self._acted_late = sum(result.lags.action) / 2
+        self._trouble = result.error or ("the line is being mended" if result.reconnecting else "")

@@ -1,0 +1,122 @@
+"""Messages with pixels behind them, as remotes send them in lockstep. Pure.
+
+The agent opens another WebSocket, at ``PATH``, on which there are only steps. What it sends are the text messages of
+``codec``; what it gets are binary ones: four bytes with the length of such a message, the message, and the pixels, rows
+of unsigned bytes from the top.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import prod
+from typing import Any, Final
+
+from .codec import Envelope, decode_from_server
+from .errors import MalformedEnvelope
+from .limits import MAX_VIEW_SIDE
+from .messages import Pictured, ServerMessage
+
+PATH: Final = "/step"
+
+# The parameter of the query that says which of a remote's environments is stepped; without it the remote's own, 0.
+SLOT: Final = "slot"
+
+# Those that say what pictures are to be of; see ``View``.
+CROP: Final = "crop"
+SIZE: Final = "size"
+GREY: Final = "grey"
+
+_LENGTH: Final = struct.Struct("!I")
+
+# What comes with a step channel that a process is handed: the slot, and the view, zeros where there is none.
+_HANDOVER: Final = struct.Struct("!B6H?")
+HANDOVER_BYTES: Final = _HANDOVER.size
+
+_NUMBERS: Final = re.compile(r"\d{1,5}(,\d{1,5})*", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What an agent wants of each picture.
+
+    ``crop`` is (x, y, width, height) in pixels of the whole picture, beyond which all is black; None: all of it.
+    ``size`` is (height, width) to scale to by area means; None: as it is. ``grey``: one channel, the luma of BT.601.
+    """
+
+    crop: tuple[int, int, int, int] | None = None
+    size: tuple[int, int] | None = None
+    grey: bool = False
+
+    def query(self) -> dict[str, str]:
+        query: dict[str, str] = {}
+        if self.crop is not None:
+            query[CROP] = ",".join(map(str, self.crop))
+        if self.size is not None:
+            query[SIZE] = ",".join(map(str, self.size))
+        return query | ({GREY: "1"} if self.grey else {})
+
+
+def parse_view(query: Mapping[str, str]) -> View | None:
+    """Return what a step channel's address asks of pictures; None: all of them, as they are."""
+    grey = query.get(GREY, "0")
+    if grey not in ("0", "1"):
+        raise ValueError(f"{GREY} is {grey!r:.80}; expected 0 or 1")
+    crop: Any = _numbers(query, CROP, ("x", "y", "width", "height"), (0, 0, 1, 1))
+    size: Any = _numbers(query, SIZE, ("height", "width"), (1, 1))
+    view = View(crop, size, grey == "1")
+    return None if view == View() else view
+
+
+def _numbers(
+    query: Mapping[str, str], name: str, names: tuple[str, ...], least: tuple[int, ...]
+) -> tuple[int, ...] | None:
+    text = query.get(name)
+    if text is None:
+        return None
+    numbers = tuple(map(int, text.split(","))) if _NUMBERS.fullmatch(text) else ()
+    if len(numbers) != len(least) or not all(
+        low <= number <= MAX_VIEW_SIDE for low, number in zip(least, numbers, strict=True)
+    ):
+        raise ValueError(
+            f"{name} is {text!r:.80}; expected {', '.join(names)} in pixels, each at most "
+            f"{MAX_VIEW_SIDE}, and sides of at least 1"
+        )
+    return numbers
+
+
+def pack_handover(slot: int, view: View | None) -> bytes:
+    """Return what goes with a step channel to the process that steps ``slot``."""
+    view = view or View()
+    return _HANDOVER.pack(slot, *(view.crop or (0, 0, 0, 0)), *(view.size or (0, 0)), view.grey)
+
+
+def unpack_handover(data: bytes) -> tuple[int, View | None]:
+    slot, x, y, width, height, down, across, grey = _HANDOVER.unpack(data)
+    view = View((x, y, width, height) if width else None, (down, across) if down else None, grey)
+    return slot, None if view == View() else view
+
+
+def pack(text: str, pixels: bytes | memoryview = b"") -> bytes:
+    """Return the binary message of an encoded message and its pixels."""
+    data = text.encode()
+    return b"".join((_LENGTH.pack(len(data)), data, pixels))
+
+
+def unpack(data: bytes | memoryview) -> tuple[Envelope[ServerMessage], memoryview]:
+    """Return the message and the pixels of a binary message."""
+    if len(data) < _LENGTH.size:
+        raise MalformedEnvelope(f"a binary message of {len(data)} bytes, expected the length of a text first")
+    (length,) = _LENGTH.unpack_from(data)
+    start = _LENGTH.size + length
+    if start > len(data):
+        raise MalformedEnvelope(f"a text of {length} bytes in a binary message of {len(data)}")
+    envelope = decode_from_server(bytes(data[_LENGTH.size : start]))
+    pixels = memoryview(data)[start:]
+    message = envelope.message
+    expected = prod(message.frame) if isinstance(message, Pictured) else 0
+    if len(pixels) != expected:
+        raise MalformedEnvelope(f"{len(pixels)} bytes of pixels, expected {expected}")
+    return envelope, pixels

@@ -1,1 +1,0 @@
-"""The gate before the VNC server: checks passwords, bounds connections, and carries bytes."""

@@ -1,0 +1,203 @@
+"""Step channels to a real remote, and to servers that answer as no remote does."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
+from typing import Any
+
+import numpy as np
+import pytest
+from pluriverse.endpoint import Endpoint
+from pluriverse.env.vector import VectorEnv
+from pluriverse.errors import RemoteUnavailable
+from pluriverse.rewarder.connection import Credentials
+from pluriverse.rewarder.step_channel import Arrived, StepChannelConnection
+from pluriverse_protocol import Headers, encode, step_channel
+from pluriverse_protocol.messages import ErrorReply, FirstFrame, StepReply
+from support.waiting import eventually
+from websockets.asyncio.server import ServerConnection, serve
+from websockets.frames import Frame, Opcode
+
+pytestmark = pytest.mark.display
+
+PONG = "gym-core.PongDeterministic-v3"
+HEIGHT, WIDTH = 210, 160
+SHAPE = (2, 3, 3)
+
+
+def waited(held: StepChannelConnection, seconds: float = 10.0) -> Arrived:
+    """The next message, which comes alone."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        arrived = held.take()
+        assert held.error is None
+        if arrived:
+            assert len(arrived) == 1
+            return arrived[0]
+        time.sleep(0.001)
+    raise TimeoutError
+
+
+# ── a real remote ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture
+def pong(address: str) -> Generator[VectorEnv]:
+    env = VectorEnv(PONG)
+    env.configure(remotes=address, vision=False)
+    try:
+        env.play_in_lockstep()
+        env.reset()
+        while env.step([[]])[0][0] is None:
+            env.wait(0.05)
+        yield env
+    finally:
+        env.close()
+
+
+def test_step_in_another_episode_is_refused_and_the_step_channel_holds(pong: VectorEnv) -> None:
+    held = pong.open_step_channel(0)
+    first = waited(held)
+    held.step(1, [], 1, (first.result.episode_id or 0) + 5)
+    refused = waited(held)
+    assert isinstance(refused.message, ErrorReply)
+    assert "is over; a reset begins another" in refused.message.message
+    assert refused.result.episode_id == (first.result.episode_id or 0) + 5
+    held.step(1, [], 1, first.result.episode_id or 0)
+    assert isinstance(waited(held).message, StepReply)
+    held.close()
+
+
+def test_step_channel_of_an_episode_in_real_time_is_refused_in_the_remotes_own_words(address: str) -> None:
+    env = VectorEnv(PONG)
+    env.configure(remotes=address, vision=False)
+    try:
+        env.reset()
+        while env.step([[]])[0][0] is None:
+            env.wait(0.05)
+        with pytest.raises(RemoteUnavailable, match=r"takes no steps: the episode is in real time"):
+            env.open_step_channel(0)
+    finally:
+        env.close()
+
+
+# ── servers that are no remotes ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def reply(**changes: Any) -> StepReply:
+    fields: dict[str, Any] = {"n": 1, "reward": 0.0, "frame": SHAPE} | changes
+    return StepReply(**fields, done=False, terminated=False, truncated=False)
+
+
+def packed(message: Any, pixels: bytes = bytes(18), episode_id: int = 3) -> bytes:
+    return step_channel.pack(encode(message, Headers(1, time.time(), episode_id)), pixels)
+
+
+@contextlib.asynccontextmanager
+async def misbehaving(handler: Callable[[ServerConnection], Awaitable[None]]) -> AsyncGenerator[int]:
+    async with serve(handler, "127.0.0.1", 0, ping_interval=None, close_timeout=0.1, max_size=None) as server:
+        yield next(iter(server.sockets)).getsockname()[1]
+
+
+async def opened(port: int) -> StepChannelConnection:
+    return await asyncio.to_thread(StepChannelConnection.open, Credentials(Endpoint("127.0.0.1", port, "secret")))
+
+
+@contextlib.asynccontextmanager
+async def said(*messages: bytes | str) -> AsyncGenerator[StepChannelConnection]:
+    """A step channel on which a server says something, and then waits."""
+
+    async def speak(socket: ServerConnection) -> None:
+        for message in messages:
+            await socket.send(message)
+        await socket.wait_closed()
+
+    async with misbehaving(speak) as port:
+        held = await opened(port)
+        try:
+            yield held
+        finally:
+            held.close()
+
+
+@pytest.mark.parametrize("size", [20, 200, 70_000])
+async def test_masked_frame_of_a_server_ends_the_step_channel(size: int) -> None:
+    async def speak(socket: ServerConnection) -> None:
+        socket.transport.write(Frame(Opcode.BINARY, bytes(size)).serialize(mask=True))
+        await socket.wait_closed()
+
+    async with misbehaving(speak) as port:
+        held = await opened(port)
+        await eventually(lambda: not held.take() and held.error is not None)
+        assert "incorrect masking" in str(held.error)
+        held.close()
+
+
+async def test_what_comes_in_many_pieces_or_several_at_once_comes_out_whole_and_in_order() -> None:
+    shape = (400, 500, 3)
+    pixels = np.random.default_rng(0).integers(0, 256, shape, np.uint8)
+    large = packed(reply(n=2, frame=shape), pixels.tobytes())
+    async with said(packed(FirstFrame(SHAPE)), large, packed(reply(n=3))) as held:
+        arrived: list[Arrived] = []
+        await eventually(lambda: arrived.extend(held.take()) or len(arrived) == 3)
+        assert [type(each.message) for each in arrived] == [FirstFrame, StepReply, StepReply]
+        assert arrived[1].result.vision is not None
+        assert np.array_equal(arrived[1].result.vision, pixels)
+        assert held.error is None
+
+
+@pytest.mark.parametrize(
+    ("message", "expected"),
+    [
+        (b"", "0 bytes, expected the length"),
+        (b"\xff\xff\xff\xff", "a text of 4294967295 bytes"),
+        (packed(reply(), bytes(17)), "17 bytes of pixels, expected 18"),
+        (packed(reply(frame=(4096, 4096, 3)), b""), "0 bytes of pixels"),
+        (packed(ErrorReply("no"), b"abc"), "3 bytes of pixels, expected 0"),
+        (b"\x00\x00\x00\x02{}", "broke the protocol"),
+        ("a text", "broke the protocol"),
+    ],
+)
+async def test_message_that_is_none_breaks_the_step_channel(message: bytes | str, expected: str) -> None:
+    async with said(packed(FirstFrame(SHAPE)), message, packed(reply())) as held:
+        arrived: list[Arrived] = []
+        await eventually(lambda: arrived.extend(held.take()) or held.error is not None)
+        assert expected in str(held.error)
+        assert isinstance(arrived[0].message, FirstFrame)
+        assert held.take() == []
+
+
+async def test_server_that_hangs_up_is_told_with_its_reason_if_it_gave_one() -> None:
+    async def bow(socket: ServerConnection) -> None:
+        await socket.close(1001, "enough\x1b[2J")
+
+    async def go(socket: ServerConnection) -> None:
+        socket.transport.abort()
+
+    for handler, expected in ((bow, r"enough\x1b[2J"), (go, "broke off")):
+        async with misbehaving(handler) as port:
+            held = await opened(port)
+            try:
+                await eventually(lambda held=held: not held.take() and held.error is not None)
+                assert expected in str(held.error)
+                assert "\x1b" not in str(held.error)
+                held.step(1, [], 1, 3)
+            finally:
+                held.close()
+
+
+async def test_pings_are_answered_and_are_no_messages() -> None:
+    answered = asyncio.Event()
+
+    async def ping(socket: ServerConnection) -> None:
+        await (await socket.ping())
+        answered.set()
+        await socket.wait_closed()
+
+    async with misbehaving(ping) as port:
+        held = await opened(port)
+        await eventually(lambda: held.take() == [] and answered.is_set())
+        held.close()

@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+import struct
+from math import prod
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+from pluriverse_protocol import Headers, MalformedEnvelope, RemoteProtocolError, UnknownMethod, encode
+from pluriverse_protocol.codec import Envelope
+from pluriverse_protocol.messages import (
+    ErrorReply,
+    FirstFrame,
+    Pictured,
+    Ping,
+    Reset,
+    ServerMessage,
+    StepReply,
+)
+from pluriverse_protocol.step_channel import pack, unpack
+from support.wire import headers, server_messages
+
+HEADERS = Headers(1, 2.5, 3)
+FIRST = FirstFrame((2, 3, 1))
+STEP = StepReply(7, 1.5, False, False, False, (2, 3, 3), "said", [1, 2], {"lives": 3})
+
+
+def pixels_of(message: ServerMessage) -> bytes:
+    """Any that fit the message."""
+    if not isinstance(message, Pictured):
+        return b""
+    count = prod(message.frame)
+    return (bytes(range(256)) * (count // 256 + 1))[:count]
+
+
+def with_a_small_frame(message: ServerMessage) -> ServerMessage:
+    """The largest that a message may name has 13 GB."""
+    if not isinstance(message, Pictured):
+        return message
+    height, width, channels = message.frame
+    return replace(message, frame=(height % 100 + 1, width % 100 + 1, channels))
+
+
+@given(server_messages.map(with_a_small_frame), headers)
+def test_whatever_servers_send_comes_back(message: ServerMessage, headers: Headers) -> None:
+    pixels = pixels_of(message)
+    envelope, arrived = unpack(pack(encode(message, headers), pixels))
+    assert envelope == Envelope(message, headers)
+    assert arrived == pixels
+
+
+@pytest.mark.parametrize(
+    ("message", "pixels"),
+    [(FIRST, b""), (FIRST, bytes(5)), (FIRST, bytes(7)), (STEP, bytes(6)), (ErrorReply("no"), b"\0")],
+)
+def test_pixels_must_be_as_many_as_the_frame_has(message: ServerMessage, pixels: bytes) -> None:
+    with pytest.raises(MalformedEnvelope, match=f"^{len(pixels)} bytes of pixels, expected {len(pixels_of(message))}$"):
+        unpack(pack(encode(message, HEADERS), pixels))
+
+
+@pytest.mark.parametrize(
+    ("data", "complaint"),
+    [
+        (b"", "a binary message of 0 bytes"),
+        (b"\0\0\1", "a binary message of 3 bytes"),
+        (b"\0\0\0\3{}", "a text of 3 bytes in a binary message of 6"),
+        (b"\xff\xff\xff\xff{}", "a text of 4294967295 bytes"),
+        (bytes(4), "not JSON"),
+        (pack("[]"), "expected a JSON object"),
+        (struct.pack("!I", 1) + b"\xff", "not JSON"),
+    ],
+)
+def test_data_that_is_no_such_message_is_refused(data: bytes, complaint: str) -> None:
+    with pytest.raises(MalformedEnvelope, match=complaint):
+        unpack(data)
+
+
+def test_what_agents_send_is_not_taken_from_servers() -> None:
+    for message in (Ping(), Reset()):
+        with pytest.raises(UnknownMethod):
+            unpack(pack(encode(message, HEADERS)))
+
+
+@given(st.binary())
+def test_anything_at_all_is_a_message_or_malformed(data: bytes) -> None:
+    for sent in (data, struct.pack("!I", len(data)) + data):
+        with pytest.raises(RemoteProtocolError):
+            unpack(sent)

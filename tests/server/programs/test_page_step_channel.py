@@ -1,0 +1,183 @@
+"""Pages in lockstep as agents have them, in a whole remote."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from contextlib import AbstractAsyncContextManager, closing
+from typing import Any, Literal
+from urllib.request import urlopen
+
+import pytest
+from pluriverse.adapters.gymnasium import PluriverseEnv
+from pluriverse_protocol import encode, step_channel
+from pluriverse_protocol.messages import AgentStep, ErrorReply, FirstFrame, Headers, ServerMessage, StepReply
+from pluriverse_server.programs import page_clock
+from pluriverse_server.programs.page_step_channel import PageStepChannel
+from support.agent import Agent
+from support.agent import connected as agent_at
+from support.pages import PageRemote, page_remote, short_folder, write_runtime
+from support.remotes import MachineRemote, on_machine
+from support.served import PASSWORD
+from support.waiting import DEADLINE_S
+from websockets.frames import Frame, Opcode
+
+pytestmark = pytest.mark.browser
+
+METEORS = "internet.Meteors-v0"
+
+# Meteors' world is this large.
+SHAPE = (480, 480, 3)
+
+
+def connected(remote: MachineRemote, clock: Literal["realtime", "lockstep"]) -> closing[PluriverseEnv]:
+    return closing(PluriverseEnv(METEORS, remotes=remote.address, clock=clock))
+
+
+def played(env: PluriverseEnv, seed: int, steps: int = 40) -> list[tuple[bytes, float]]:
+    """Pictures and rewards of an episode's first steps."""
+    observation, _ = env.reset(seed=seed)
+    seen = [(picture(observation), 0.0)]
+    for step in range(steps):
+        observation, reward, terminated, truncated, _ = env.step(step // 5 % 3)
+        seen.append((picture(observation), float(reward)))
+        if terminated or truncated:
+            break
+    return seen
+
+
+def frames_drawn(remote: MachineRemote) -> float:
+    """How many the remote has counted."""
+    with urlopen(f"http://127.0.0.1:{remote.port}/metrics") as answer:
+        (line,) = [each for each in answer.read().decode().splitlines() if each.startswith("pluriverse_frames_total ")]
+    return float(line.split()[1])
+
+
+def picture(observation: Any) -> bytes:
+    assert observation.shape == SHAPE
+    return observation.tobytes()
+
+
+def test_same_seed_and_actions_give_the_same_pixels_also_after_real_time() -> None:
+    with on_machine(runtime="internet") as remote:
+        with connected(remote, "lockstep") as env:
+            first, other, again = played(env, 3), played(env, 4), played(env, 3)
+            # The daemon knows from the frames that the agent isn't idle.
+            assert frames_drawn(remote) > 60
+        with connected(remote, "realtime") as env:
+            env.reset()
+            observation, *_ = env.step(0)
+            assert observation.any()
+        with connected(remote, "lockstep") as env:
+            second = played(env, 3)
+    assert first == again == second
+    assert first != other
+    assert len({pixels for pixels, _ in first}) > 30
+
+
+# ── what goes wrong ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+BEGINS = "<script>game.begin(0)</script>"
+HANGS = "<script>on.h = () => { for (;;); }</script>"
+
+
+async def heard(agent: Agent) -> tuple[ServerMessage, int | None]:
+    """The next message on a step channel, and its episode."""
+    data = await agent.socket.recv()
+    assert isinstance(data, bytes)
+    envelope, _ = step_channel.unpack(data)
+    return envelope.message, envelope.headers.episode_id
+
+
+async def first(agent: Agent) -> int:
+    """The episode whose first frame comes next."""
+    message, episode = await heard(agent)
+    assert isinstance(message, FirstFrame), message
+    assert episode is not None
+    return episode
+
+
+async def ask(agent: Agent, n: int, episode: int, key: str = "", frames: int = 1) -> None:
+    """Ask for a step, with a key that is pressed in it."""
+    events = [["KeyEvent", ord(key), down] for down in (True, False)] if key else []
+    await agent.send("v0.agent.step", {"n": n, "frames": frames, "events": events}, episode_id=str(episode))
+
+
+async def stepped(agent: Agent, n: int) -> StepReply:
+    """The answer to step ``n``, which comes next."""
+    message, _ = await heard(agent)
+    assert isinstance(message, StepReply), message
+    assert message.n == n
+    return message
+
+
+async def refused(agent: Agent) -> str:
+    """What the next message says, which must be an error."""
+    message, _ = await heard(agent)
+    assert isinstance(message, ErrorReply), message
+    return message.message
+
+
+def step_channel_of(remote: PageRemote) -> AbstractAsyncContextManager[Agent]:
+    return agent_at(remote.port, PASSWORD, path="/step?size=20,30&grey=1")
+
+
+async def test_bad_steps_are_refused_or_truncate_and_the_next_episode_is_fine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page_clock, "STEP_TIMEOUT_S", 1.0)
+    with short_folder() as folder:
+        async with page_remote(write_runtime(folder, {"Hangs": BEGINS + HANGS})) as remote:
+            await remote.play("Hangs", clock="lockstep")
+            async with step_channel_of(remote) as agent:
+                episode = await first(agent)
+                # Two at once are played one after the other.
+                await ask(agent, 1, episode, "a")
+                await ask(agent, 2, episode)
+                assert ((await stepped(agent, 1)).reward, (await stepped(agent, 2)).reward) == (1.0, 0.0)
+                for frames in (0, 10**9):
+                    await ask(agent, 3, episode, frames=frames)
+                    assert f"'frames' is {frames}" in await refused(agent)
+                # What comes behind the end is nobody's, though the next episode has begun meanwhile.
+                await ask(agent, 4, episode, "o", frames=60)
+                await ask(agent, 5, episode)
+                last = await stepped(agent, 4)
+                assert (last.done, last.info["reason"], last.frame) == (True, "won", (20, 30, 1))
+                said = [await heard(agent), await heard(agent)]
+                assert sorted(type(message).__name__ for message, _ in said) == ["ErrorReply", "FirstFrame"]
+                # A page that hangs.
+                await ask(agent, 6, episode + 1, "h")
+                assert "the step failed" in await refused(agent)
+                assert (await remote.end())["truncated"] is False
+                assert "without a rest" in await remote.truncated()
+                assert await first(agent) == episode + 2
+                await ask(agent, 7, episode + 2, "a")
+                assert (await stepped(agent, 7)).reward == 1.0
+                # An agent that leaves in the middle of a step.
+                await ask(agent, 8, episode + 2, frames=600)
+            async with step_channel_of(remote) as agent:
+                message, number = await heard(agent)
+                assert isinstance(message, FirstFrame)
+                assert (message.text, number) == ("seed 0", episode + 2)
+                await ask(agent, 1, episode + 2, "a")
+                assert (await stepped(agent, 1)).reward == 1.0
+
+
+async def test_step_is_played_to_its_end_though_its_agent_leaves() -> None:
+    begun, go_on, ended = asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+    async def play(_: AgentStep, __: Headers) -> tuple[ErrorReply, None]:
+        begun.set()
+        await go_on.wait()
+        ended.set()
+        return ErrorReply("nobody hears it"), None
+
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        steps = PageStepChannel(play)
+        steps.open(theirs)
+        said = encode(AgentStep(1), Headers(1, 0.0, 1))
+        ours.sendall(Frame(Opcode.TEXT, said.encode()).serialize(mask=True))
+        async with asyncio.timeout(DEADLINE_S):
+            await begun.wait()
+            steps.close()
+            go_on.set()
+            await ended.wait()
