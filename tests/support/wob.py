@@ -39,11 +39,13 @@ LOOK_JS: Final = """
 HASTY_SEED: Final = 9
 HASTY_MS: Final = 300
 
+DRAG_STEPS: Final = 4
+
 # VNC's button masks, and X's names for keys.
 LEFT: Final = 1
 WHEEL_UP: Final = 8
 WHEEL_DOWN: Final = 16
-KEYS: Final = {"\r": 0xFF0D, "\t": 0xFF09, "Left": 0xFF51, "Right": 0xFF53, "Shift": 0xFFE1, "Control": 0xFFE3}
+KEYS: Final = {"\r": 0xFF0D, "\t": 0xFF09, "Shift": 0xFFE1, "Control": 0xFFE3}
 
 # What needs Shift on the keyboard that the X servers start with; viewers send what their person's keyboard sends.
 SHIFTED: Final = frozenset('~!@#$%^&*()_+{}|:"<>?')
@@ -117,7 +119,6 @@ class Player:
         self.things: list[Thing] = []
         self.raw: Any = None
         self.picture: tuple[int, ...] = ()
-        self._remote = remote
         self._agent = remote.agent
         self._vnc = RfbClient("127.0.0.1", remote.vnc_port, PASSWORD)
         self._pointer: Place = (-1, -1)
@@ -191,17 +192,14 @@ class Player:
         for buttons in (LEFT, 0):
             self._vnc.pointer(round(place[0]), round(place[1]), buttons)
 
-    async def drag(self, *places: Place, steps: int = 4) -> None:
-        """Press at the first place, move by all others, let go at the last."""
-        await self.move(places[0])
-        x, y = places[0]
-        self._vnc.pointer(round(x), round(y), LEFT)
-        for next_x, next_y in places[1:]:
-            for step in range(1, steps + 1):
-                part = step / steps
-                await self.move((x + (next_x - x) * part, y + (next_y - y) * part), LEFT)
-            x, y = next_x, next_y
-        self._vnc.pointer(round(x), round(y))
+    async def drag(self, start: Place, end: Place) -> None:
+        """Press at one place, move to the other, let go there."""
+        await self.move(start)
+        self._vnc.pointer(*map(round, start), LEFT)
+        for step in range(1, DRAG_STEPS + 1):
+            part = step / DRAG_STEPS
+            await self.move((start[0] + (end[0] - start[0]) * part, start[1] + (end[1] - start[1]) * part), LEFT)
+        self._vnc.pointer(*map(round, end))
 
     async def wheel(self, at: Thing, buttons: int) -> None:
         """Turn the wheel by a notch over a thing."""
@@ -215,12 +213,11 @@ class Player:
         for character in text:
             self.press(character, hold="Shift" if character.isupper() or character in SHIFTED else "")
 
-    def press(self, key: str, times: int = 1, *, hold: str = "") -> None:
+    def press(self, key: str, *, hold: str = "") -> None:
         """Press a key, by its name or character, with another one held."""
         if hold:
             self._vnc.key(KEYS[hold], down=True)
-        for _ in range(times):
-            self._vnc.press(KEYS.get(key) or ord(key))
+        self._vnc.press(KEYS.get(key) or ord(key))
         if hold:
             self._vnc.key(KEYS[hold], down=False)
 
