@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any, Final, NamedTuple, cast
 
 import numpy as np
+import pytest
 from pluriverse.adapters.gymnasium import PluriverseEnv
 from pluriverse_protocol.events import Event, KeyEvent, PointerEvent
 
@@ -34,6 +35,8 @@ def assert_repeatable(env_id: str, remotes: str, *, frame_skip: int, steps: int)
     """Play an episode in lockstep twice, and another seed's between: those of one seed are the same."""
     env = PluriverseEnv(env_id, remotes=remotes, clock="lockstep", frame_skip=frame_skip)
     try:
+        if env.core.described.lockstep != "exact":
+            pytest.skip("addresses differ each time on this machine")
         first, other, again = (played(env, seed, steps) for seed in (3, 4, 3))
     finally:
         env.close()
