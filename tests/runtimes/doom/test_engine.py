@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import os
-import signal
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import psutil
 import pytest
 import vizdoom
 from doom.catalogue import entry_of
 from doom.controls import CONTROL, KEYS, UP
-from doom.engine import Engine, EngineDied
+from doom.engine import Engine
 from numpy.typing import NDArray
 from support.xvfb import HEIGHT, WIDTH, Xvfb
 
@@ -28,10 +25,6 @@ def sweep(tic: int) -> frozenset[int]:
     """Keys that shoot along the whole wall of Basic within its time limit."""
     walking = (tic // 8) % 2 == 0
     return frozenset({CONTROL, LEFTWARDS if tic < 40 else RIGHTWARDS}) if walking else frozenset({CONTROL})
-
-
-def engine_process() -> psutil.Process:
-    return next(child for child in psutil.Process().children(recursive=True) if "vizdoom" in child.name())
 
 
 def directly(config: str, buttons: list[str], seed: int) -> Any:
@@ -76,13 +69,3 @@ def test_player_who_dies_has_terminated_and_pays_for_it(engine: Engine) -> None:
     assert (outcome.terminated, outcome.reason) == (True, "died")
     assert outcome.reward < -50
     assert engine.observation()[0] <= 0
-
-
-def test_crash_of_the_engine_is_told(engine: Engine) -> None:
-    engine.begin(entry_of("doom.Basic-v0"), 1)
-    os.kill(engine_process().pid, signal.SIGKILL)
-    with pytest.raises(EngineDied):
-        engine.step(WAIT)
-    engine.close()
-    engine.begin(entry_of("doom.Basic-v0"), 1)
-    assert engine.step(WAIT).reward == -1
