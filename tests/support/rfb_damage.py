@@ -10,8 +10,8 @@ from unittest import mock
 import numpy as np
 from pluriverse_protocol.rfb.numbers import Encoding
 from support import rfb_encoders
+from support.pictures import photo, sprites, writing
 from support.rfb_encoders import Encoder, Picture, rectangle, update
-from support.rfb_streams import photo, sprites, writing
 from support.vnc_servers import fence
 
 WIDTH, HEIGHT = 144, 80

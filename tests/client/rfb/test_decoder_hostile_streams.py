@@ -22,8 +22,8 @@ from pluriverse.rfb.errors import (
 )
 from pluriverse_protocol.rfb import limits
 from pluriverse_protocol.rfb.numbers import Encoding
+from support.pictures import photo
 from support.rfb_encoders import extended_desktop_size, rectangle, update
-from support.rfb_streams import photo
 
 WIDTH, HEIGHT = 64, 48
 WHOLE = (0, 0, WIDTH, HEIGHT)

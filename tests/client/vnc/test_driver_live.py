@@ -13,21 +13,25 @@ from pluriverse.vnc import VncConnection, VncOptions, connect, keysym
 from pluriverse.vnc.options import Implementation
 from pluriverse_protocol.events import BUTTONS, KeyEvent, PointerEvent
 from pluriverse_server.access.secrets import Secrets
-from pluriverse_server.display import Screen, make_screen
-from pluriverse_server.x11.connection import open_display
-from support.rfb_streams import Easel, Picture, easel, screen_options, sprites
+from pluriverse_server.display import Screen, ScreenOptions, make_screen
+from pluriverse_server.x11.connection import hang_up, open_display
+from support.pictures import Picture, sprites
+from support.ports import free_port
 from support.waiting import eventually
 from support.xwindow import CLICKS, Window
+from Xlib import X
 
 pytestmark = pytest.mark.display
 
 PASSWORD = "live-pw"
+WIDTH, HEIGHT = 192, 144
 
 
 @pytest.fixture
 async def screen(tmp_path: Path) -> AsyncGenerator[Screen]:
     """A screen that asks for PASSWORD."""
-    shown = make_screen(screen_options(tmp_path, secrets=Secrets(PASSWORD), backend="xvnc"))
+    place = (WIDTH, HEIGHT, free_port(), "127.0.0.1")
+    shown = make_screen(ScreenOptions(*place, Secrets(PASSWORD), "xvnc", tmp_path / "screen", "drawn on"))
     await shown.start()
     yield shown
     await shown.stop()
@@ -60,17 +64,17 @@ def shows(connection: VncConnection, matches: Callable[[Picture], bool]) -> Call
     return look
 
 
-async def draw(artist: Easel, picture: Picture, x: int = 0, y: int = 0) -> None:
-    await asyncio.to_thread(artist.draw, picture, x, y)
-
-
 async def test_frames_become_what_is_drawn(screen: Screen, open_screen: Callable[..., Any]) -> None:
     connection = await open_screen(quality=None)
-    with easel(screen) as artist:
-        for seed in range(5):
-            picture = sprites(screen.options.width, screen.options.height, seed)
-            await draw(artist, picture)
-            await eventually(shows(connection, lambda array, wanted=picture: np.array_equal(array, wanted)))
+    display: Any = open_display(screen.display, screen.xauthority)
+    root = display.screen().root
+    for seed in range(5):
+        picture = sprites(WIDTH, HEIGHT, seed)
+        pixels = np.insert(picture[..., ::-1], 3, 0, axis=2)
+        root.put_image(root.create_gc(), 0, 0, WIDTH, HEIGHT, X.ZPixmap, 24, 0, pixels.tobytes())
+        display.sync()
+        await eventually(shows(connection, lambda array, wanted=picture: np.array_equal(array, wanted)))
+    hang_up(display)
 
 
 async def test_keys_arrive_and_what_is_held_is_let_go_at_close(screen: Screen, open_screen: Callable[..., Any]) -> None:
