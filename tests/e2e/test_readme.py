@@ -18,7 +18,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from support.agent import connected
 from support.leftovers import Leftovers
 from support.ports import free_port
-from support.remotes import ROOT, RemoteUnderTest, find, on_machine, started
+from support.remotes import ROOT, Listening, find, on_machine, started
 from support.rfb import RfbClient
 from support.waiting import eventually
 
@@ -93,7 +93,7 @@ def test_make_up_starts_remotes_and_make_down_removes_them() -> None:
     assert left.stdout == ""
 
 
-def heard_by_the_script(remote: RemoteUnderTest) -> str:
+def heard_by_the_script(remote: Listening) -> str:
     """What the script prints until Breakout runs."""
     command = [sys.executable, "docs/talk.py", remote.password, f"ws://127.0.0.1:{remote.port}"]
     process = subprocess.Popen(

@@ -1,4 +1,4 @@
-"""The images of the runtimes beside gym-core: hardened, without any network, each plays."""
+"""The images of the runtimes: hardened, without any network, each plays."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from support.remotes import in_container
 
 # The environment that each begins with, and a program of which there is no doubt that it plays.
 BEGINS = {
+    "gym-core": ("gym-core.PongDeterministic-v3", "main.py"),
     "world-of-bits": ("wob.mini.ClickTest-v0", "chromium"),
     "flashgames": ("flashgames.Racer-v0", "chromium"),
     "internet": ("internet.2048-v0", "chromium"),

@@ -14,7 +14,7 @@ import uuid
 from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import docker
 import docker.errors
@@ -36,34 +36,6 @@ HARDENED: dict[str, Any] = {
     "cap_drop": ["ALL"],
     "security_opt": ["no-new-privileges:true"],
 }
-
-# Finds the processes of a container by program, without the tools that a slim image lacks.
-KILL = """
-import os, pathlib, signal, sys
-pids = [p.parent.name for p in pathlib.Path("/proc").glob("[0-9]*/cmdline") if sys.argv[1].encode() in p.read_bytes()]
-[os.kill(int(pid), signal.SIGKILL) for pid in pids if int(pid) not in (1, os.getpid())]
-"""
-
-
-class RemoteUnderTest(Protocol):
-    """A remote that is up."""
-
-    port: int
-    vnc_port: int
-    password: str
-
-    @property
-    def address(self) -> str:
-        """What agents name it by."""
-        ...
-
-    def kill(self, program: str) -> None:
-        """SIGKILL to its process whose command line has ``program``."""
-        ...
-
-    def stop(self) -> int:
-        """End it with the signal that its user would send; returns its exit status."""
-        ...
 
 
 @dataclass
@@ -93,13 +65,10 @@ class MachineRemote(Listening):
         return next(word for word in self.said.split() if word.startswith(("pluriverse:", "pluriverses:")))
 
     def kill(self, program: str) -> None:
+        """SIGKILL to its process whose command line has ``program``."""
         for child in psutil.Process(self.process.pid).children(recursive=True):
             if any(program in word for word in child.cmdline()):
                 child.kill()
-
-    def stop(self) -> int:
-        self.process.send_signal(signal.SIGINT)
-        return self.process.wait(60)
 
 
 @dataclass
@@ -107,14 +76,6 @@ class ContainerRemote(Listening):
     """A container."""
 
     container: Container
-
-    def kill(self, program: str) -> None:
-        status, output = self.container.exec_run(["python3", "-c", KILL, program])
-        assert status == 0, output
-
-    def stop(self) -> int:
-        self.container.stop(timeout=10)
-        return int(self.container.wait()["StatusCode"])
 
 
 @contextlib.contextmanager

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from support.agent import connected
-from support.remotes import RemoteUnderTest
+from support.remotes import Listening
 
 PROGRAM = """
 import glob, json, os, socket, sys
@@ -72,7 +72,7 @@ def make_spy(folder: Path, secret: str, *, network: bool = False) -> Path:
     return folder
 
 
-async def what_it_found(remote: RemoteUnderTest) -> dict[str, Any]:
+async def what_it_found(remote: Listening) -> dict[str, Any]:
     """What the spy of a remote that has just begun has found."""
     async with connected(remote.port, remote.password) as agent:
         await agent.reset("spy.Spy-v0", seed=1)

@@ -195,11 +195,10 @@ class Player:
     async def drag(self, start: Place, end: Place) -> None:
         """Press at one place, move to the other, let go there."""
         await self.move(start)
-        self._vnc.pointer(*map(round, start), LEFT)
-        for step in range(1, DRAG_STEPS + 1):
+        for step in range(DRAG_STEPS + 1):
             part = step / DRAG_STEPS
             await self.move((start[0] + (end[0] - start[0]) * part, start[1] + (end[1] - start[1]) * part), LEFT)
-        self._vnc.pointer(*map(round, end))
+        await self.move(end)
 
     async def wheel(self, at: Thing, buttons: int) -> None:
         """Turn the wheel by a notch over a thing."""
