@@ -69,18 +69,6 @@ def test_screen_is_seen_by_the_one_port(remote: MachineRemote, implementation: I
     assert screen.error is None
 
 
-def play_until_rewarded(address: str) -> None:
-    """Stand still in Pong until a point was lost."""
-    with make(PONG, address) as env:
-        env.reset()
-        earned, deadline = 0.0, time.monotonic() + 2 * DEADLINE_S
-        while not earned:
-            assert time.monotonic() < deadline
-            _, rewards, _, _ = env.step([[]])
-            earned += abs(rewards[0])
-            env.wait(DEADLINE_S)
-
-
 @contextlib.contextmanager
 def held_on(remote: MachineRemote) -> Generator[tuple[Callable[[str], int], Callable[[], set[int]]]]:
     """Which keycode a key has on the remote's display, and which are pressed there."""
@@ -127,12 +115,6 @@ def test_keys_that_the_environment_does_not_name_reach_no_screen(remote: Machine
             wait_until(lambda: held() == set())
     finally:
         screen.close()
-
-
-def test_wrong_password_is_refused_in_words(remote: MachineRemote) -> None:
-    wrong = replace(of(remote), password="wrong")
-    with pytest.raises(RemoteUnavailable, match="the password is missing or wrong"):
-        open_screen(wrong, None, VncOptions())
 
 
 def test_other_certificate_is_refused_before_the_password_is_sent(remote: MachineRemote) -> None:
@@ -190,12 +172,6 @@ def proxied() -> Generator[tuple[Proxy, str]]:
         yield proxy, f"pluriverse://localhost:{proxy.port}/some/prefix?password={remote.password}"
 
 
-def test_game_is_played_behind_a_prefix(proxied: tuple[Proxy, str]) -> None:
-    proxy, url = proxied
-    play_until_rewarded(url)
-    assert {"/some/prefix/", "/some/prefix/vnc"} <= set(proxy.paths)
-
-
 def test_game_is_played_in_lockstep_behind_a_prefix(proxied: tuple[Proxy, str]) -> None:
     proxy, url = proxied
     env = PluriverseEnv(PONG, remotes=url, clock="lockstep", size=(84, 84))
@@ -205,7 +181,7 @@ def test_game_is_played_in_lockstep_behind_a_prefix(proxied: tuple[Proxy, str]) 
         assert len(pictures) > 10
     finally:
         env.close()
-    assert "/some/prefix/step" in proxy.paths
+    assert {"/some/prefix/", "/some/prefix/step"} <= set(proxy.paths)
 
 
 def test_refusals_come_through_in_words_behind_a_prefix(proxied: tuple[Proxy, str]) -> None:
@@ -223,4 +199,4 @@ def test_health_and_ping_follow_the_prefix(proxied: tuple[Proxy, str]) -> None:
     wait_until_ready(address, DEADLINE_S, lambda: None)
     assert not is_silent(address)
     assert any("1024x768" in line for line in examine(address, 2))
-    assert {"/some/prefix/healthz", "/some/prefix/readyz"} <= set(proxy.paths)
+    assert {"/some/prefix/healthz", "/some/prefix/readyz", "/some/prefix/vnc"} <= set(proxy.paths)
