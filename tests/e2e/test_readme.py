@@ -131,19 +131,29 @@ async def test_runtime_of_the_documentation_runs_as_it_stands(tmp_path: Path) ->
 
 
 def samples() -> list[Any]:
-    """Every agent that the documents show, by document and place."""
+    """Every agent that the documents show, by document and place; of fleets' those that need no cluster."""
     return [
         pytest.param(sample, id=f"{document}-{number}", marks=[] if document == "README.md" else pytest.mark.slow)
-        for document in ("README.md", "docs/agents.md", "docs/interfaces.md", "docs/time.md")
+        for document in ("README.md", "docs/agents.md", "docs/fleet.md", "docs/interfaces.md", "docs/time.md")
         for number, sample in enumerate(re.findall(r"(?s)```python\n(.*?)```", (ROOT / document).read_text()))
-        if "pluriverse" in sample
+        if ("open_pool" if document == "docs/fleet.md" else "pluriverse") in sample
     ]
+
+
+# The README's agent plays for ever, on as many remotes as there are, and fleets are large; a test has less time.
+FEWER = {
+    "while True:": "for _ in range(200):",
+    "remotes=4": "remotes='local:2'",
+    "docker?warm=4": "local?warm=1",
+    "range(100)": "range(2)",
+    "claim(2)": "claim(1)",
+}
 
 
 @pytest.mark.parametrize("source", samples())
 def test_sample_agents_play(source: str, tmp_path: Path) -> None:
-    # The one in the README plays for ever, on as many remotes as there are; a test has less time.
-    source = source.replace("while True:", "for _ in range(200):").replace("remotes=4", "remotes='local:2'")
+    for shown, here in FEWER.items():
+        source = source.replace(shown, here)
     agent = tmp_path / "agent.py"
     agent.write_text(source)
     leftovers = Leftovers()
