@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pluriverse.vnc import VncConnection, VncOptions, connect, keysym
+from pluriverse.vnc import VncConnection, VncOptions, connect
 from pluriverse.vnc.options import Implementation
-from pluriverse_protocol.events import BUTTONS, KeyEvent, PointerEvent
+from pluriverse_protocol.events import BUTTONS, PointerEvent
 from pluriverse_server.access.secrets import Secrets
 from pluriverse_server.display import Screen, ScreenOptions, make_screen
 from pluriverse_server.x11.connection import hang_up, open_display
@@ -75,25 +75,6 @@ async def test_frames_become_what_is_drawn(screen: Screen, open_screen: Callable
         display.sync()
         await eventually(shows(connection, lambda array, wanted=picture: np.array_equal(array, wanted)))
     hang_up(display)
-
-
-async def test_keys_arrive_and_what_is_held_is_let_go_at_close(screen: Screen, open_screen: Callable[..., Any]) -> None:
-    connection = await open_screen()
-    display: Any = open_display(screen.display, screen.xauthority)
-
-    def held() -> set[int]:
-        pressed = display.query_keymap()
-        return {code for code in range(256) if pressed[code // 8] & 1 << code % 8}
-
-    codes = {display.keysym_to_keycode(keysym(name)) for name in ("ctrl", "ArrowUp")}
-    connection.send_events([KeyEvent(keysym("ctrl"), True), KeyEvent(keysym("ArrowUp"), True)])
-    await eventually(lambda: held() == codes)
-    connection.send_events([PointerEvent(40, 50, 1)])
-    pointer = display.screen().root.query_pointer
-    await eventually(lambda: (pointer().root_x, pointer().root_y, pointer().mask & 0x100) == (40, 50, 0x100))
-    await asyncio.to_thread(connection.close)
-    await eventually(lambda: not held() and not pointer().mask & 0x100)
-    display.display.socket.close()
 
 
 async def test_each_of_nine_buttons_goes_down_and_up(screen: Screen, open_screen: Callable[..., Any]) -> None:

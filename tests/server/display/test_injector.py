@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import asyncio
 import os
 import signal
 from collections.abc import AsyncIterator, Iterator
@@ -138,15 +137,6 @@ async def test_keymap_that_somebody_changes_is_followed(injector: Injector, wind
     window.connection.sync()
     injector.apply(press(XK.XK_a))
     assert window.event(X.KeyPress).detail == 52
-
-
-async def test_events_of_the_event_loop_arrive_in_order(slow_to_give_up: AsyncInjector, window: Window) -> None:
-    keysyms = [XK.XK_a, XK.XK_b, XK.XK_c, XK.XK_d]
-    await asyncio.gather(*(slow_to_give_up.apply(press(keysym)) for keysym in keysyms))
-    assert [window.typed() for _ in keysyms] == keysyms
-    await slow_to_give_up.apply([KeyEvent(XK.XK_e, True)])
-    await slow_to_give_up.release_all()
-    window.wait_for_held(0)
 
 
 async def test_dead_x_server_is_reported(slow_to_give_up: AsyncInjector, screen: Screen) -> None:
