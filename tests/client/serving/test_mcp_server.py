@@ -206,12 +206,17 @@ async def click_a_mark(client: Client) -> None:
     assert (await done(client, "click", handle=handle, mark=1))["text"] == "won"
 
 
-async def test_what_is_not_allowed_is_not_there() -> None:
+async def test_who_has_no_token_gets_nothing_and_what_is_not_allowed_is_not_there() -> None:
     with serving(allow=("look",)) as address:
         async with by_http(address) as client:
             names = {tool.name for tool in (await client.list_tools()).tools}
             assert names == {"list_environments", "describe_environment", "look", "status", "wait_until"}
             assert "Unknown tool" in await refused(client, "begin_episode", environment=PONG)
+        async with httpx.AsyncClient() as http:
+            for headers in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": TOKEN}):
+                answer = await http.post(address, json={}, headers=headers)
+                assert (answer.status_code, answer.headers["www-authenticate"]) == (401, "Bearer")
+                assert "the token is missing or wrong" in answer.text
 
 
 @pytest.mark.parametrize("allow", [(), ("look", "everything")])
@@ -272,12 +277,3 @@ async def test_lists_that_are_asked_for_without_end_are_refused(monkeypatch: pyt
     answers = await asyncio.gather(*calls, return_exceptions=True)
     assert sum(isinstance(answer, Listed) for answer in answers) == MAX_CALLS
     assert await server.list_environments() == Listed(environments=[], left_out=0)
-
-
-async def test_http_needs_the_token() -> None:
-    with serving() as address:
-        async with httpx.AsyncClient() as http:
-            for headers in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": TOKEN}):
-                answer = await http.post(address, json={}, headers=headers)
-                assert (answer.status_code, answer.headers["www-authenticate"]) == (401, "Bearer")
-                assert "the token is missing or wrong" in answer.text
