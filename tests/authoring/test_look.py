@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import socket
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,7 @@ from pluriverse_server.manifest.draft import DRAFT_VARIABLE
 from pluriverse_server.manifest.runtime import load
 from pluriverse_server.settings import Settings
 from support.chromium import Chromium
-from support.ports import free_port
+from support.ports import free_port, listens
 from support.waiting import eventually
 
 pytestmark = pytest.mark.browser
@@ -27,11 +26,6 @@ CORNERS = """(() => {
   const {left, top, width} = document.querySelector('.selecting').getBoundingClientRect(), scale = width / 320;
   return [[100, 100], [219, 139]].map(([x, y]) => [left + (x + 0.5) * scale, top + (y + 0.5) * scale]);
 })()"""
-
-
-def listens(port: int) -> bool:
-    with socket.socket() as knocking:
-        return knocking.connect_ex(("127.0.0.1", port)) == 0
 
 
 async def save(browser: Chromium, name: str) -> None:

@@ -9,7 +9,6 @@ import os
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import AsyncGenerator
@@ -20,7 +19,7 @@ import pytest
 from support import greed
 from support.agent import connected
 from support.leftovers import Leftovers
-from support.ports import free_port
+from support.ports import free_port, listens
 from support.remotes import ROOT, find, started
 from support.waiting import eventually
 
@@ -95,11 +94,6 @@ async def label(author: Author, seen: greed.Seen) -> None:
             known = await answer.json()
         # Nothing could read the score yet: the changes to go to are those of the picture.
         assert len(known["sources"]["score"]["changes"]) >= len(seen.scores) - 1
-
-
-def listens(port: int) -> bool:
-    with socket.socket() as knocking:
-        return knocking.connect_ex(("127.0.0.1", port)) == 0
 
 
 @pytest.mark.timeout(240)

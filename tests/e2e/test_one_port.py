@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import contextlib
 import hashlib
@@ -31,9 +32,10 @@ from pluriverse_protocol.events import KeyEvent
 from pluriverse_server.x11.connection import open_display
 from support.certificates import signed
 from support.chromium import Chromium
+from support.program import until
+from support.relay import Relay, beside, relaying_by
 from support.remotes import MachineRemote, on_machine
-from support.reverse_proxy import Proxy, proxying
-from support.waiting import DEADLINE_S, LOOK_S
+from support.waiting import DEADLINE_S
 
 pytestmark = pytest.mark.browser
 
@@ -90,13 +92,6 @@ def held_on(remote: MachineRemote) -> Generator[tuple[Callable[[str], int], Call
         display.close()
 
 
-def wait_until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + DEADLINE_S
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(LOOK_S)
-
-
 def test_keys_that_the_environment_does_not_name_reach_no_screen(remote: MachineRemote) -> None:
     address = of(remote)
     wait_until_ready(address, DEADLINE_S, lambda: None)
@@ -106,13 +101,13 @@ def test_keys_that_the_environment_does_not_name_reach_no_screen(remote: Machine
             assert held() == set()
             screen.send_events([KeyEvent(keysym(key), True) for key in ("a", "ctrl", "Escape", "ArrowUp")])
             # The last of them is let through, so the others have been dealt with.
-            wait_until(lambda: bool(held()))
+            until(held, bool)
             assert held() == {code("ArrowUp")}
             screen.send_events([KeyEvent(keysym("ArrowUp"), False), KeyEvent(keysym("F4"), True)])
             screen.send_events([KeyEvent(keysym("z"), True)])
-            wait_until(lambda: held() == {code("z")})
+            until(held, lambda keys: keys == {code("z")})
             screen.close()
-            wait_until(lambda: held() == set())
+            until(held, lambda keys: not keys)
     finally:
         screen.close()
 
@@ -164,11 +159,39 @@ async def test_viewer_page_works_by_https(remote: MachineRemote, tmp_path: Path)
 
 # -- Behind a reverse proxy --------------------------------------------------------------------------------------------
 
+NOTHING = (
+    b"HTTP/1.1 404 Not Found\r\nContent-Type: text/plain\r\nContent-Length: 21\r\n"
+    b"Connection: close\r\n\r\nthere is nothing here"
+)
+
+
+class Proxy(Relay):
+    """Carries one request a connection. ``paths`` are those that it was asked for, with the prefix."""
+
+    def __init__(self, target: int, prefix: str) -> None:
+        super().__init__(target)
+        self.prefix = prefix
+        self.paths: list[str] = []
+
+    async def begin(self, near: asyncio.StreamReader, back: asyncio.StreamWriter, far: asyncio.StreamWriter) -> None:
+        """Hand on the head of a request without the prefix, or answer that there is nothing there."""
+        first, *lines = (await near.readuntil(b"\r\n\r\n")).decode("latin-1").splitlines(keepends=True)
+        method, path, version = first.split(" ")
+        self.paths.append(path.partition("?")[0])
+        if not path.startswith(f"{self.prefix}/"):
+            back.write(NOTHING)
+            back.close()
+            far.close()
+            return
+        if not any(line.lower().startswith("upgrade:") for line in lines):
+            lines = ["Connection: close\r\n", *(line for line in lines if not line.lower().startswith("connection:"))]
+        far.write(f"{method} {path.removeprefix(self.prefix)} {version}{''.join(lines)}".encode("latin-1"))
+
 
 @pytest.fixture(scope="module")
 def proxied() -> Generator[tuple[Proxy, str]]:
     """A proxy before a remote without TLS, and the remote's address there."""
-    with on_machine() as remote, proxying(remote.port, "/some/prefix") as proxy:
+    with on_machine() as remote, beside(relaying_by(lambda: Proxy(remote.port, "/some/prefix"))) as (proxy,):
         yield proxy, f"pluriverse://localhost:{proxy.port}/some/prefix?password={remote.password}"
 
 

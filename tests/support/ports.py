@@ -31,3 +31,9 @@ def free_port() -> int:
                 continue
             return port
     raise OSError("no free port is left")
+
+
+def listens(port: int) -> bool:
+    """Whether somebody listens at a port of this machine."""
+    with socket.socket() as knocking:
+        return knocking.connect_ex(("127.0.0.1", port)) == 0

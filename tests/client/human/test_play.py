@@ -8,8 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Generator, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from pluriverse.recording.recorded_screen import RecordedScreen
 from pluriverse_protocol.events import KeyEvent, PointerEvent
 from pluriverse_protocol.recordings import Input, Record, Said
 from pluriverse_server.x11.connection import hang_up, open_display
+from support.program import until
 from support.remotes import MachineRemote, on_machine
 from support.xvfb import xvfb
 from Xlib import XK, X, protocol
@@ -54,7 +54,7 @@ class Desktop:
 
     def window(self, title: str) -> Any:
         """Return the window with this in its title, once the window manager shows it."""
-        return until(lambda: next((each for each in self._managed() if title in str(each.get_wm_name())), None))
+        return until(lambda: next((each for each in self._managed() if title in str(each.get_wm_name())), None), bool)
 
     def focus(self, window: Any) -> None:
         """Click on a window, at its middle, until it has the focus."""
@@ -63,7 +63,7 @@ class Desktop:
         self.event(X.MotionNotify, 0, -place.x + at.width // 2, -place.y + at.height // 2)
         self.event(X.ButtonPress, 1)
         self.event(X.ButtonRelease, 1)
-        until(lambda: self._active() == window.id)
+        until(self._active, lambda active: active == window.id)
 
     def key(self, name: str, *, down: bool) -> None:
         code = self.display.keysym_to_keycode(XK.string_to_keysym(name))
@@ -87,14 +87,6 @@ class Desktop:
     def _active(self) -> int:
         active = self.root.get_full_property(self.display.intern_atom("_NET_ACTIVE_WINDOW"), X.AnyPropertyType)
         return active.value[0] if active else 0
-
-
-def until(question: Callable[[], Any]) -> Any:
-    deadline = time.monotonic() + DEADLINE_S
-    while not (answer := question()):
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-    return answer
 
 
 class Recorded:
@@ -135,11 +127,11 @@ def hold(there: Desktop, window: Any, recorded: Recorded, name: str) -> None:
         there.event(X.MotionNotify, 0, 50 + x - place.x, 50 - place.y)
         return len(recorded.events()) > before
 
-    until(heard)
+    until(heard, bool)
     for down in (True, False):
         there.key(name, down=down)
         event = KeyEvent(XK.string_to_keysym(name), down)
-        until(lambda event=event: event in recorded.events()[before:])
+        until(lambda: recorded.events()[before:], lambda events, event=event: event in events)
 
 
 def keys(records: Iterable[Record]) -> list[tuple[int, bool]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import tempfile
-import time
 from collections.abc import Callable, Generator
 from datetime import datetime
 from pathlib import Path
@@ -19,7 +18,7 @@ from support import kube
 from support.certificates import signed
 from support.kube import FakeCluster, SandboxController
 from support.pods import TOKEN, RunningPods, running_pods
-from support.waiting import DEADLINE_S
+from support.program import until
 
 PONG = "gym-core.PongDeterministic-v3"
 POOL = "pluriverse-gym-core"
@@ -48,13 +47,6 @@ def manage(running: RunningPods) -> Generator[Manage]:
             return manager
 
         yield manage
-
-
-def eventually(condition: Callable[[], object]) -> None:
-    deadline = time.monotonic() + DEADLINE_S
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 # -- Sandboxes ---------------------------------------------------------------------------------------------------------
@@ -108,7 +100,7 @@ def test_pool_without_room_says_how_many_got_a_place_and_leaves_nothing(
         manager.start(no_progress)
     assert "1 of 2 remotes were ready when one failed: the warm pool pluriverse-gym-core" in str(refused.value)
     assert "1 of its 1 spares are ready" in str(refused.value)
-    eventually(lambda: not fake.all(kube.CLAIMS))
+    until(lambda: fake.all(kube.CLAIMS), lambda claims: not claims)
 
 
 def test_claim_that_will_never_be_ready_is_told_at_once(fake: FakeCluster, manage: Manage) -> None:
@@ -144,7 +136,7 @@ def test_claims_end_later_and_later_by_the_clock_of_the_cluster(
 
     assert abs((expires() - fake.now()).total_seconds() - claims.TTL_S) < 30
     first = expires()
-    eventually(lambda: expires() > first)
+    until(expires, lambda later: later > first)
     (claim,) = fake.all(kube.CLAIMS)
     (owner,) = claim["metadata"]["ownerReferences"]
     assert (owner["kind"], owner["name"], owner["uid"]) == ("Pod", "trainer-0", "1234")
