@@ -69,12 +69,8 @@ def test_steps_a_second_are_those_the_environment_was_made_for() -> None:
         ("gym-core.UpNDown30FPS-v3", Atari("up_n_down", None, 0.0), 30, False),
         ("gym-core.ZaxxonSlow-v0", Atari("zaxxon", None, 0.25), 15, False),
         ("gym-core.AirRaidSync-v3", Atari("air_raid", None, 0.0), 60, True),
-        ("gym-core.PongDeterministicSlow-v3", Atari("pong", 4, 0.0), 15, False),
         ("gym-core.PongDeterministicSync-v0", Atari("pong", 4, 0.25), 60, True),
-        ("gym-core.PongNoFrameskip-v0", Atari("pong", 1, 0.25), 60, False),
-        ("gym-core.SpaceInvadersDeterministic-v0", Atari("space_invaders", 3, 0.25), 60, False),
         ("gym-core.SpaceInvadersDeterministicSlow-v3", Atari("space_invaders", 3, 0.0), 15, False),
-        ("gym-core.SpaceInvadersDeterministicSync-v3", Atari("space_invaders", 3, 0.0), 60, True),
         ("gym-core.SpaceInvadersNoFrameskip-v3", Atari("space_invaders", 1, 0.0), 60, False),
     ],
 )

@@ -40,8 +40,10 @@ def playing(ale: Any, seed: int, frames: int = 200) -> list[Any]:
 
 
 # Berzerk and Double Dunk draw from the generator while they load; Air Raid's picture is higher than the others'.
-@pytest.mark.parametrize("rom", ["pong", "breakout", "air_raid", "berzerk", "double_dunk"])
-@pytest.mark.parametrize("repeat", [0.0, 0.25])
+@pytest.mark.parametrize(
+    ("rom", "repeat"),
+    [("pong", 0.0), *((rom, 0.25) for rom in ("pong", "breakout", "air_raid", "berzerk", "double_dunk"))],
+)
 def test_a_kept_game_plays_as_a_fresh_one_whatever_was_played_before(rom: str, repeat: float) -> None:
     game, kept = Atari(rom, 4, repeat), Emulators()
     playing(kept.begin(game, 5), 99)
