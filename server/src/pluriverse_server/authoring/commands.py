@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import functools
 import os
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -17,21 +16,19 @@ from typer.core import TyperCommand
 
 from pluriverse_server import event_loop
 from pluriverse_server.authoring import AuthoringError
-from pluriverse_server.console.options import (
-    DraftOption,
-    EnvArgument,
-    HostOption,
-    PasswordOption,
-    RewarderPortOption,
-    RuntimeArgument,
-    VerboseOption,
-    VncPortOption,
-)
+from pluriverse_server.console.options import DraftOption, EnvArgument, RuntimeArgument
 from pluriverse_server.console.secrecy import keep_secret
 from pluriverse_server.console.serve import EXIT_BROKEN, EXIT_USAGE, exit_on_error, fail, serve, set_up_logging
 from pluriverse_server.manifest.draft import DRAFT_VARIABLE
 from pluriverse_server.manifest.runtime import ManifestError
-from pluriverse_server.settings import Settings
+from pluriverse_server.settings import (
+    HostOption,
+    PasswordOption,
+    RewarderPortOption,
+    Settings,
+    VerboseOption,
+    VncPortOption,
+)
 
 PANEL = "Making a runtime"
 
@@ -166,7 +163,7 @@ def try_(
     """
     with exit_on_error():
         settings = _prepare(runtime, env, host, vnc_port, rewarder_port, password, draft, verbose)
-        event_loop.run(serve(settings, show_status=sys.stderr.isatty(), query="&readings=1&control=1"))
+        event_loop.run(serve(settings, "&readings=1&control=1"))
 
 
 def record(

@@ -158,7 +158,7 @@ class Remote:
         failure: asyncio.Future[TaskFailed],
     ) -> None:
         settings = self.settings
-        env_id = require_environment(manifest, catalogue, settings.env_id)
+        env_id = require_environment(manifest, catalogue, settings.env_id or None)
         service = self._service = EnvironmentService(settings, manifest, catalogue, runtime_dir, self._changed)
         vnc_proxy = screen.vnc_proxy
         sockets = screen.viewer_socket, screen.watchers_socket
@@ -200,7 +200,8 @@ class Remote:
         beside = [start_task(_keep_screen(screen, clients, service), "screen")]
         if self.certificate is not None and self.settings.tls_cert is not None:
             beside.append(start_task(self.certificate.follow(), "certificate"))
-        if (path := self.settings.tokens_file) is not None:
+        # A pipe is read once.
+        if (path := self.settings.tokens_file) is not None and path.is_file():
             beside.append(start_task(watch(path, self.settings.password, http_auth.secrets, http_auth.audit), "tokens"))
         stopping = asyncio.create_task(self._stopping.wait(), name="stop")
         try:
