@@ -78,7 +78,8 @@ async def serve_viewer(vnc_socket: Path) -> AsyncGenerator[Remote]:
     def snapshot() -> dict[str, Any]:
         return remote.snapshot()
 
-    app, http_auth = web.Application(), HttpAuth(Secrets(PASSWORD, parse_tokens(f"observer eye {EYE}")), AuditLog())
+    secrets = Secrets(PASSWORD, parse_tokens(f"observer eye {EYE}"))
+    app, http_auth = web.Application(), HttpAuth(secrets, AuditLog(), lambda _: False)
     questions: dict[str, Question] = {}
     sockets = vnc_socket, vnc_socket.with_name("watchers.sock")
     sessions = add_viewer(

@@ -28,7 +28,7 @@ from pluriverse_server.viewer.sessions import ViewerSessions
 from pluriverse_server.web_socket import StrictWebSocket
 
 from .connection import CLOSE_TIMEOUT_S, MAX_CLOSE_REASON_BYTES, Connection
-from .http_auth import HttpAuth
+from .http_auth import HttpAuth, seat_token
 from .operations import Operations, add_operations, answer
 from .requests import RequestError
 from .seat import Seat
@@ -72,7 +72,6 @@ def make_app(
     sessions: Sessions, http_auth: HttpAuth, views: Views, operations: Operations
 ) -> tuple[web.Application, ViewerSessions]:
     """Return the application on the rewarder port, and the viewers that it serves."""
-    http_auth.has_seat = lambda request: sessions.has_seat(_token(request))
 
     async def health(_: web.Request) -> web.Response:
         return web.json_response({"status": "alive"})
@@ -197,7 +196,7 @@ async def _open_step_channel(sessions: Sessions, http_auth: HttpAuth, request: w
         who = await http_auth.require(request, Right.PLAY)
     except Denied as denied:
         return answer(403 if denied.known else 401, error=str(denied))
-    token, peer = _token(request), request.remote or "somewhere"
+    token, peer = seat_token(request), request.remote or "somewhere"
     if not sessions.is_agent(token, peer, who):
         return answer(403, error="only the remote's agent takes steps; connect, and send a reset first")
     slot = request.query.get(step_channel.SLOT, "0")
@@ -244,14 +243,9 @@ async def _open_screen(http_auth: HttpAuth, views: Views, request: web.Request) 
     return response
 
 
-def _token(request: web.Request) -> str | None:
-    """Return the token by which an agent names itself; pages give it in the address."""
-    return seats.parse_token(request.headers.get(seats.TOKEN) or request.query.get(seats.TOKEN))
-
-
 def _take_seat(sessions: Sessions, request: web.Request, socket: web.WebSocketResponse, who: Token) -> Seat | None:
     """Return the seat of an agent that names itself by a token, and tell it in the answer whether it is its old one."""
-    token = _token(request)
+    token = seat_token(request)
     if token is None:
         return None
     seat = sessions.resume(token, seats.parse_last_number(request.headers.get(seats.LAST_NUMBER)), who)
