@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from pluriverse_protocol.recording_file import RecordingFile
 from pluriverse_protocol.recordings import Header, MalformedRecording, Update
 from pluriverse_protocol.rfb.raw_updates import raw_update
 from pluriverse_server.authoring import AuthoringError
 from pluriverse_server.authoring.labels import LabelledValues, labels_path
 from pluriverse_server.authoring.learn import crops_of, learn_source
-from pluriverse_server.recording.file import RecordingFile
 from pluriverse_server.recording.replay import Replay
 from support.glyphs import Style, draw
 

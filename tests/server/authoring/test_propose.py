@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 from PIL import Image, ImageDraw, ImageFont
+from pluriverse_protocol.recording_file import RecordingFile
 from pluriverse_protocol.recordings import Header, Update
 from pluriverse_protocol.rfb.raw_updates import raw_update
 from pluriverse_server.authoring import AuthoringError
 from pluriverse_server.authoring.labels import read_proposals
 from pluriverse_server.authoring.propose import propose
-from pluriverse_server.recording.file import RecordingFile
 from support.remotes import ROOT
 
 WIDTH, HEIGHT = 200, 80

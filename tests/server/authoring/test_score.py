@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 from msgspec import structs
 from pluriverse_protocol import reports
+from pluriverse_protocol.recording_file import RecordingFile
 from pluriverse_protocol.recordings import Header, Record, Said, Update
 from pluriverse_protocol.rfb.raw_updates import raw_update
 from pluriverse_server.authoring import AuthoringError
 from pluriverse_server.authoring.labels import LabelledEpisode, Labels, labels_path, write_table
 from pluriverse_server.authoring.score import score
-from pluriverse_server.recording.file import RecordingFile
 from rich.console import Console
 
 MANIFEST = """

@@ -14,11 +14,11 @@ import numpy as np
 import zstandard
 from numpy.typing import NDArray
 from PIL import Image
+from pluriverse_protocol.recording_file import open_recording
 from pluriverse_protocol.recordings import Header, MalformedRecording, Said, Update
 from pluriverse_protocol.rfb.raw_updates import raw_update
 
 from pluriverse_server.authoring.samples import SCREEN_LAG_S
-from pluriverse_server.recording.file import open_recording
 from pluriverse_server.recording.keep import blit
 
 # How many updates may have to be applied to a whole picture, each some tenths of a millisecond.

@@ -8,13 +8,13 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
+from pluriverse_protocol.recording_file import SUFFIX
 from pluriverse_protocol.recordings import MalformedRecording, TruncatedRecording
 from rich.console import Console
 from rich.progress import Progress, TextColumn, TimeElapsedColumn
 
 from pluriverse_server.authoring import AuthoringError
 from pluriverse_server.manifest.runtime import EnvTable, Manifest, load
-from pluriverse_server.recording.file import SUFFIX
 from pluriverse_server.recording.replay import Replay
 from pluriverse_server.sources.reading import SourceError
 
