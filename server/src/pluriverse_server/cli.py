@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-from dataclasses import fields
-from inspect import Parameter, Signature
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any
 
 import typer
 
 from . import event_loop
 from .authoring.commands import add_commands
-from .console.options import RuntimeArgument
+from .console.options import RuntimeArgument, of_settings
 from .console.secrecy import keep_secret, with_secrets
 from .console.serve import EXIT_USAGE, exit_on_error, fail, serve, set_up_logging
 from .manifest.runtime import ManifestError, load
@@ -41,26 +39,7 @@ def run(**options: Any) -> None:
         event_loop.run(serve(settings))
 
 
-def _signature() -> Signature:
-    """Return the signature of a command that takes each setting which has an option."""
-    hints = get_type_hints(Settings, include_extras=True)
-    # A password is made after the files are read.
-    defaults = {"runtime": Parameter.empty, "password": None}
-    return Signature(
-        [
-            Parameter(
-                setting.name,
-                Parameter.KEYWORD_ONLY,
-                default=defaults.get(setting.name, setting.default),
-                annotation=hints[setting.name],
-            )
-            for setting in fields(Settings)
-            if setting.name != "tokens"
-        ]
-    )
-
-
-run.__signature__ = _signature()  # pyright: ignore[reportFunctionMemberAccess] - Typer reads it
+run.__signature__ = of_settings()  # pyright: ignore[reportFunctionMemberAccess] - Typer reads it
 app.command()(run)
 
 

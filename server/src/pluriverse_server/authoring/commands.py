@@ -16,19 +16,21 @@ from typer.core import TyperCommand
 
 from pluriverse_server import event_loop
 from pluriverse_server.authoring import AuthoringError
-from pluriverse_server.console.options import DraftOption, EnvArgument, RuntimeArgument
+from pluriverse_server.console.options import (
+    DraftOption,
+    EnvArgument,
+    HostOption,
+    PasswordOption,
+    RewarderPortOption,
+    RuntimeArgument,
+    VerboseOption,
+    VncPortOption,
+)
 from pluriverse_server.console.secrecy import keep_secret
 from pluriverse_server.console.serve import EXIT_BROKEN, EXIT_USAGE, exit_on_error, fail, serve, set_up_logging
 from pluriverse_server.manifest.draft import DRAFT_VARIABLE
 from pluriverse_server.manifest.runtime import ManifestError
-from pluriverse_server.settings import (
-    HostOption,
-    PasswordOption,
-    RewarderPortOption,
-    Settings,
-    VerboseOption,
-    VncPortOption,
-)
+from pluriverse_server.settings import Settings
 
 PANEL = "Making a runtime"
 

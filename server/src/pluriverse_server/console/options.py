@@ -1,20 +1,54 @@
-"""Arguments and options that several commands share beside those of the settings."""
+"""Options and arguments of commands: those of the settings, and others that several commands share."""
 
 from __future__ import annotations
 
+from dataclasses import fields
+from inspect import Parameter, Signature
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Final, get_type_hints
 
 import typer
 
 from pluriverse_server.manifest.draft import DRAFT_VARIABLE
-from pluriverse_server.settings import RUNTIME_HELP
+from pluriverse_server.settings import Settings
 
-RuntimeArgument = Annotated[Path, typer.Argument(help=RUNTIME_HELP, show_default=False)]
-EnvArgument = Annotated[
-    str | None,
-    typer.Argument(help="The environment to begin with; if not given, the runtime's default.", show_default=False),
-]
+_SETTINGS: Final = {setting.name: setting for setting in fields(Settings) if setting.metadata}
+
+
+def option(name: str) -> Any:
+    """Return the option of a setting, and its variable."""
+    given = dict(_SETTINGS[name].metadata)
+    names: tuple[str, ...] = given.pop("names")
+    variable = "PLURIVERSE_" + (names[0].removeprefix("--") if names else name).replace("-", "_").upper()
+    make: Any = typer.Argument if name == "runtime" else typer.Option
+    return make(*names, **{"envvar": variable, **given})
+
+
+def of_settings() -> Signature:
+    """Return the signature of a command that takes each setting which has an option."""
+    hints = get_type_hints(Settings)
+    # A password is made after the files are read.
+    defaults = {"runtime": Parameter.empty, "password": None}
+    return Signature(
+        [
+            Parameter(
+                name,
+                Parameter.KEYWORD_ONLY,
+                default=defaults.get(name, setting.default),
+                annotation=Annotated[hints[name], option(name)],
+            )
+            for name, setting in _SETTINGS.items()
+        ]
+    )
+
+
+RuntimeArgument = Annotated[Path, typer.Argument(help=_SETTINGS["runtime"].metadata["help"])]
+EnvArgument = Annotated[str | None, typer.Argument(help=_SETTINGS["env_id"].metadata["help"])]
+HostOption = Annotated[str, option("host")]
+VncPortOption = Annotated[int, option("vnc_port")]
+RewarderPortOption = Annotated[int, option("rewarder_port")]
+PasswordOption = Annotated[str | None, option("password")]
+VerboseOption = Annotated[bool, option("verbose")]
 DraftOption = Annotated[
     bool,
     typer.Option(
