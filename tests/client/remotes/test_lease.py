@@ -84,10 +84,10 @@ async def test_keeper_renews_many_until_they_are_removed(tmp_path: Path, keeper:
         until = time.monotonic() + 2.5
         await eventually(lambda: time.monotonic() > until)
         assert served.service.leases.lease is not None
-        assert other.leases.lease is not None
+        assert other.service.leases.lease is not None
         keeper.remove(leases[0])
         await eventually(lambda: served.service.leases.lease is None)
-        assert other.leases.lease is not None
+        assert other.service.leases.lease is not None
         assert [lease.lost for lease in leases] == [None, None]
 
 
