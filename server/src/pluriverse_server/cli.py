@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
+import importlib.util
 import json
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 
 from . import event_loop
-from .authoring.commands import add_commands
 from .console.options import RuntimeArgument, of_settings
 from .console.secrecy import keep_secret, with_secrets
 from .console.serve import EXIT_USAGE, exit_on_error, fail, serve, set_up_logging
 from .manifest.runtime import ManifestError, load
 from .process import raise_descriptor_limit
 from .settings import Settings
+
+# The commands that pluriverse-authoring brings.
+AUTHORING: Final = ("init", "look", "validate", "try", "record", "label", "learn", "crop", "score", "build")
 
 app = typer.Typer(
     name="pluriverse-server",
@@ -66,7 +70,28 @@ def envs(
         typer.echo("\n".join(catalogue))
 
 
-add_commands(app)
+def _add_authoring() -> None:
+    """Add the commands of pluriverse-authoring, or such that say how to install it."""
+    if importlib.util.find_spec("pluriverse_authoring") is not None:
+        app.add_typer(importlib.import_module("pluriverse_authoring.cli").app)
+        return
+
+    def missing(context: typer.Context) -> None:
+        """Make a runtime; needs pluriverse-authoring."""
+        fail(
+            f"{context.info_name} is a part of pluriverse-authoring; install it: pip install pluriverse-authoring",
+            EXIT_USAGE,
+        )
+
+    for name in AUTHORING:
+        app.command(
+            name,
+            rich_help_panel="Making a runtime",
+            context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
+        )(missing)
+
+
+_add_authoring()
 
 
 def main() -> None:

@@ -85,7 +85,7 @@ class Settings:
         default=0.0,
     )
     until_input_ends: bool = _setting(
-        "End when standard input does: a pipe whose other end is held by whoever wants the remote.",
+        "End when standard input does: a pipe; the remote lives as long as its other end is open.",
         "--until-input-ends",
         default=False,
     )

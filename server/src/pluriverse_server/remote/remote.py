@@ -287,4 +287,4 @@ def _certificate(settings: Settings) -> Certificate | None:
     try:
         return Certificate(settings.tls_cert, settings.tls_key)
     except CertificateError as error:
-        raise StartError(f"TLS can't be had: {error}; for a certificate made at the start: --tls alone") from error
+        raise StartError(f"can't set up TLS: {error}; for a certificate made at the start: --tls alone") from error
