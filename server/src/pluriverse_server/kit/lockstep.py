@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast, runtime_checkable
 
 from pluriverse_protocol.errors import MessageId
 from pluriverse_protocol.events import Event
@@ -27,12 +27,18 @@ from pluriverse_server.permitted import Permitted, pass_on
 
 from . import views
 from .outcome import Outcome
-from .step_channel import BEGINS_ELSEWHERE, IN_REAL_TIME, Asked, StepChannel, StepChannelHttpAuth, over
+from .step_channel import BEGINS_ELSEWHERE, IN_REAL_TIME, Asked, StepChannel, StepChannelHttpAuth
 
 if TYPE_CHECKING:
     # The overlay, which uses the window of the kit, does without.
     import numpy as np
     from numpy.typing import NDArray
+
+_T = TypeVar("_T")
+
+
+class StepFailed(Exception):
+    """A step or frame couldn't be made; the message says why, for the agent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +51,7 @@ class Seen:
     info: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
-class Steps(Protocol):
+class Stepped(Protocol):
     """An episode that time goes on in only as it is stepped."""
 
     @property
@@ -63,12 +69,28 @@ class Steps(Protocol):
         """What the agent may press; None: everything."""
         ...
 
+
+class Steps(Stepped, Protocol):
+    """One that is played at once."""
+
     def play(self, events: Sequence[Event], frames: int) -> Outcome:
         """Apply events, and go on by so many frames, or until the episode is over; report what the daemon must know."""
         ...
 
     def see(self) -> Seen:
         """Return the frame as it is now."""
+        ...
+
+
+class AsyncSteps(Stepped, Protocol):
+    """One that is played on an event loop; both of its methods may raise ``StepFailed``."""
+
+    async def play(self, events: Sequence[Event], frames: int) -> Outcome:
+        """See ``Steps``."""
+        ...
+
+    async def see(self) -> Seen:
+        """See ``Steps``."""
         ...
 
 
@@ -142,16 +164,16 @@ class Lockstep:
         self.watched: bool = True
         """Whether anybody looks at the screen."""
         self._http_auth: StepChannelHttpAuth | None = StepChannelHttpAuth.from_environment()
-        self._played: Played | None = None
-        self._steps: Steps | None = None
+        self._server: StepServer | None = None
+        self._steps: Steps | AsyncSteps | None = None
         self._slots = slots
 
     @property
     def waits_on(self) -> list[Waited]:
         """What to ``select`` for reading beside everything else."""
         own: list[Waited] = [] if self._http_auth is None else [self._http_auth]
-        if self._played is not None:
-            own.append(self._played.step_channel)
+        if self._server is not None:
+            own.append(self._server.step_channel)
         return own if self._slots is None else [*own, *self._slots.waits_on]
 
     def asked(self, request: Reset) -> None:
@@ -161,24 +183,39 @@ class Lockstep:
 
     def begin(self, steps: Steps | None) -> None:
         """Play an episode whose first frame is there; None: it is in real time."""
+        at_once(self.begin_async(steps))
+
+    async def begin_async(self, steps: Steps | AsyncSteps | None) -> None:
+        """See ``begin``."""
         self._steps = steps
-        if self._played is not None:
-            self._played.begin(steps)
+        if self._server is not None:
+            await self._server.begin(steps)
 
     def attend(self, readable: Sequence[object]) -> None:
         """Do what has come on what was readable."""
-        played = self._played
-        if played is not None and played.step_channel in readable:
-            for asked, headers in played.step_channel.receive():
-                played.do(asked, headers)
-            if played.step_channel.closed:
-                self._played = None
+        at_once(self.attend_async(readable))
+
+    async def attend_async(self, readable: Sequence[object]) -> None:
+        """See ``attend``."""
+        server = self._server
+        if server is not None and server.step_channel in readable:
+            for asked, headers in server.step_channel.receive():
+                await server.do(asked, headers)
+            if server.step_channel.closed:
+                self._server = None
         if self._http_auth is not None and self._http_auth in readable:
-            self._accept(self._http_auth)
+            await self._accept(self._http_auth)
         if self._slots is not None:
             self._slots.attend(readable)
 
-    def _accept(self, http_auth: StepChannelHttpAuth) -> None:
+    def close(self) -> None:
+        """Hang up on the daemon and the agent."""
+        if self._http_auth is not None:
+            self._http_auth.close()
+            self._http_auth = None
+        self._hang_up()
+
+    async def _accept(self, http_auth: StepChannelHttpAuth) -> None:
         try:
             slot, step_channel = http_auth.accept()
         except OSError:
@@ -193,59 +230,66 @@ class Lockstep:
             return
         if step_channel is None and self._slots is not None:
             self._slots.hang_up()
-        if self._played is not None:
-            self._played.step_channel.close()
-        self._played = None if step_channel is None else Played(step_channel)
-        if self._played is not None:
-            self._played.begin(self._steps)
+        self._hang_up()
+        if step_channel is not None:
+            self._server = StepServer(step_channel)
+            await self._server.begin(self._steps)
+
+    def _hang_up(self) -> None:
+        if self._server is not None:
+            self._server.step_channel.close()
+            self._server = None
 
 
-class Played:
-    """A step channel, the episode that is played on it, and the snapshots of its agent."""
+class StepServer:
+    """Answers what is asked for on one step channel: plays its steps, and keeps the snapshots of its agent.
+
+    Its coroutines wait for nothing but the episode's own.
+    """
 
     def __init__(self, step_channel: StepChannel, without: str = IN_REAL_TIME) -> None:
         """There is no episode yet; ``without`` says what is wrong then."""
         self.step_channel: StepChannel = step_channel
         self._without = without
-        self._steps: Steps | None = None
+        self._steps: Steps | AsyncSteps | None = None
         self._kept: dict[int, Kept] = {}
         self._kept_bytes = 0
         self._next_handle = 0
 
-    def begin(self, steps: Steps | None, parent: MessageId | None = None) -> None:
+    async def begin(self, steps: Steps | AsyncSteps | None, parent: MessageId | None = None) -> None:
         """Play an episode, and show its frame; ``parent``: who asked for it, if anybody did."""
         self._steps = steps
-        if steps is None or steps.over:
-            return
-        self._show(FirstFrame, steps, parent)
+        if steps is not None and not steps.over:
+            await self._show(FirstFrame, steps, parent)
 
-    def do(self, asked: Asked, headers: Headers) -> None:
+    async def do(self, asked: Asked, headers: Headers) -> None:
         """Do what the agent has asked for, and answer."""
-        steps = self._steps
-        match asked:
-            case AgentBegin():
-                self._refuse(ErrorReply(BEGINS_ELSEWHERE), headers)
-            case _ if steps is None:
-                self._refuse(ErrorReply(self._without), headers)
-            case _ if steps.over or headers.episode_id != steps.episode:
-                self._refuse(over(headers), headers)
-            case AgentStep():
-                self._play(steps, asked, headers)
-            case AgentSnapshot(drop=handles):
-                self._drop(handles)
-                self.step_channel.send(self._keep(steps), steps.episode, headers.message_id)
-            case AgentRestore(handle=handle):
-                self._go_back(steps, handle, headers)
+        steps, parent = self._steps, headers.message_id
+        try:
+            match asked:
+                case AgentBegin():
+                    raise StepFailed(BEGINS_ELSEWHERE)
+                case _ if steps is None:
+                    raise StepFailed(self._without)
+                case _ if steps.over or headers.episode_id != steps.episode:
+                    raise StepFailed(f"episode {headers.episode_id} is over; a reset begins another")
+                case AgentStep():
+                    await self._play(steps, asked, parent)
+                case AgentSnapshot(drop=handles):
+                    self._drop(handles)
+                    self.step_channel.send(self._keep(steps), steps.episode, parent)
+                case AgentRestore(handle=handle):
+                    self._go_back(steps, handle)
+                    await self._show(RestoreReply, steps, parent)
+        except StepFailed as error:
+            self.step_channel.send(ErrorReply(str(error)), headers.episode_id or 0, parent)
 
-    def _refuse(self, answer: ErrorReply, headers: Headers) -> None:
-        self.step_channel.send(answer, headers.episode_id or 0, headers.message_id)
-
-    def _keep(self, steps: Steps) -> SnapshotReply | ErrorReply:
+    def _keep(self, steps: Stepped) -> SnapshotReply:
         kept = steps.keep() if isinstance(steps, Snapshots) else None
         if kept is None:
             return SnapshotReply()
         if len(self._kept) >= MAX_SNAPSHOTS or self._kept_bytes + kept.size > MAX_SNAPSHOT_BYTES:
-            return ErrorReply(
+            raise StepFailed(
                 f"{len(self._kept)} snapshots of {self._kept_bytes} bytes are kept, and at most {MAX_SNAPSHOTS} of "
                 f"{MAX_SNAPSHOT_BYTES} bytes can be; drop some"
             )
@@ -260,29 +304,28 @@ class Played:
             if kept is not None:
                 self._kept_bytes -= kept.size
 
-    def _go_back(self, steps: Steps, handle: int, headers: Headers) -> None:
+    def _go_back(self, steps: Stepped, handle: int) -> None:
         kept = self._kept.get(handle)
         if kept is None or not isinstance(steps, Snapshots):
-            self.step_channel.send(ErrorReply(f"there is no snapshot {handle}"), steps.episode, headers.message_id)
-            return
+            raise StepFailed(f"there is no snapshot {handle}")
         try:
             steps.go_back(kept)
         except ValueError as error:
-            self.step_channel.send(ErrorReply(str(error)), steps.episode, headers.message_id)
-            return
-        self._show(RestoreReply, steps, headers.message_id)
+            raise StepFailed(str(error)) from error
 
-    def _show(self, message: type[FirstFrame | RestoreReply], steps: Steps, parent: MessageId | None) -> None:
+    async def _show(
+        self, message: type[FirstFrame | RestoreReply], steps: Steps | AsyncSteps, parent: MessageId | None
+    ) -> None:
         """Send the frame as it is now."""
-        seen = steps.see()
+        seen = await _result(steps.see())
         shape, pixels = views.make(seen.pixels, self.step_channel.view)
         self.step_channel.send(
             message(shape, seen.text, seen.observation, dict(seen.info)), steps.episode, parent, pixels
         )
 
-    def _play(self, steps: Steps, step: AgentStep, headers: Headers) -> None:
-        outcome = steps.play(pass_on(step.events, steps.permitted), step.frames)
-        seen = steps.see()
+    async def _play(self, steps: Steps | AsyncSteps, step: AgentStep, parent: MessageId) -> None:
+        outcome = await _result(steps.play(pass_on(step.events, steps.permitted), step.frames))
+        seen = await _result(steps.see())
         shape, pixels = views.make(seen.pixels, self.step_channel.view)
         info = {**seen.info, "reason": outcome.reason} if outcome.is_last else dict(seen.info)
         reply = StepReply(
@@ -296,4 +339,18 @@ class Played:
             seen.observation,
             info,
         )
-        self.step_channel.send(reply, steps.episode, headers.message_id, pixels)
+        self.step_channel.send(reply, steps.episode, parent, pixels)
+
+
+def at_once(work: Coroutine[Any, Any, None]) -> None:
+    """Run a coroutine that waits for nothing, as those of ``StepServer`` with ``Steps``."""
+    try:
+        work.send(None)
+    except StopIteration:
+        return
+    work.close()
+    raise RuntimeError("what is to be done at once has to wait")
+
+
+async def _result(made: _T | Awaitable[_T]) -> _T:
+    return await made if isinstance(made, Awaitable) else cast("_T", made)

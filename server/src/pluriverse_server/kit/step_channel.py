@@ -56,11 +56,6 @@ _QUIET: Final = logging.getLogger("pluriverse.step_channel")
 _QUIET.setLevel(logging.WARNING)
 
 
-def over(headers: Headers) -> ErrorReply:
-    """Return the answer to what is asked of an episode that isn't the one that runs."""
-    return ErrorReply(f"episode {headers.episode_id} is over; a reset begins another")
-
-
 class ReportPace:
     """Says when the daemon is to hear of frames again: at once, and then ``REPORT_S`` after the last time."""
 
