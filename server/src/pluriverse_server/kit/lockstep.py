@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Coroutine, Mapping, Sequence
+import contextlib
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast, runtime_checkable
 
 from pluriverse_protocol.errors import MessageId
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _T = TypeVar("_T")
+
+Work = Callable[[], Coroutine[Any, Any, None]]
 
 
 class StepFailed(Exception):
@@ -193,18 +197,19 @@ class Lockstep:
 
     def attend(self, readable: Sequence[object]) -> None:
         """Do what has come on what was readable."""
-        at_once(self.attend_async(readable))
+        for work in self.due(readable):
+            at_once(work())
 
-    async def attend_async(self, readable: Sequence[object]) -> None:
-        """See ``attend``."""
+    def due(self, readable: Sequence[object]) -> Iterator[Work]:
+        """Receive what has come on what was readable, and yield what it asks for, to be done in this order."""
         server = self._server
         if server is not None and server.step_channel in readable:
             for asked, headers in server.step_channel.receive():
-                await server.do(asked, headers)
+                yield partial(server.do, asked, headers)
             if server.step_channel.closed:
                 self._server = None
         if self._http_auth is not None and self._http_auth in readable:
-            await self._accept(self._http_auth)
+            yield from self._accept(self._http_auth)
         if self._slots is not None:
             self._slots.attend(readable)
 
@@ -215,7 +220,7 @@ class Lockstep:
             self._http_auth = None
         self._hang_up()
 
-    async def _accept(self, http_auth: StepChannelHttpAuth) -> None:
+    def _accept(self, http_auth: StepChannelHttpAuth) -> Iterator[Work]:
         try:
             slot, step_channel = http_auth.accept()
         except OSError:
@@ -232,8 +237,13 @@ class Lockstep:
             self._slots.hang_up()
         self._hang_up()
         if step_channel is not None:
-            self._server = StepServer(step_channel)
-            await self._server.begin(self._steps)
+            server = self._server = StepServer(step_channel)
+            yield lambda: self._greet(server)
+
+    async def _greet(self, server: StepServer) -> None:
+        # The episode may have begun before it was this work's turn.
+        if server.steps is None:
+            await server.begin(self._steps)
 
     def _hang_up(self) -> None:
         if self._server is not None:
@@ -250,39 +260,47 @@ class StepServer:
     def __init__(self, step_channel: StepChannel, without: str = IN_REAL_TIME) -> None:
         """There is no episode yet; ``without`` says what is wrong then."""
         self.step_channel: StepChannel = step_channel
+        self.steps: Steps | AsyncSteps | None = None
+        """The episode that is played."""
         self._without = without
-        self._steps: Steps | AsyncSteps | None = None
         self._kept: dict[int, Kept] = {}
         self._kept_bytes = 0
         self._next_handle = 0
 
     async def begin(self, steps: Steps | AsyncSteps | None, parent: MessageId | None = None) -> None:
         """Play an episode, and show its frame; ``parent``: who asked for it, if anybody did."""
-        self._steps = steps
+        self.steps = steps
         if steps is not None and not steps.over:
-            await self._show(FirstFrame, steps, parent)
+            # Where it fails, steps will, too, and their agent is told.
+            with contextlib.suppress(StepFailed):
+                await self._show(FirstFrame, steps, parent)
 
     async def do(self, asked: Asked, headers: Headers) -> None:
-        """Do what the agent has asked for, and answer."""
-        steps, parent = self._steps, headers.message_id
+        """Do what the agent has asked for, and answer; if it is still there."""
+        if self.step_channel.closed:
+            return
         try:
-            match asked:
-                case AgentBegin():
-                    raise StepFailed(BEGINS_ELSEWHERE)
-                case _ if steps is None:
-                    raise StepFailed(self._without)
-                case _ if steps.over or headers.episode_id != steps.episode:
-                    raise StepFailed(f"episode {headers.episode_id} is over; a reset begins another")
-                case AgentStep():
-                    await self._play(steps, asked, parent)
-                case AgentSnapshot(drop=handles):
-                    self._drop(handles)
-                    self.step_channel.send(self._keep(steps), steps.episode, parent)
-                case AgentRestore(handle=handle):
-                    self._go_back(steps, handle)
-                    await self._show(RestoreReply, steps, parent)
+            await self._do(asked, headers.episode_id, headers.message_id)
         except StepFailed as error:
-            self.step_channel.send(ErrorReply(str(error)), headers.episode_id or 0, parent)
+            self.step_channel.send(ErrorReply(str(error)), headers.episode_id or 0, headers.message_id)
+
+    async def _do(self, asked: Asked, episode: int | None, parent: MessageId) -> None:
+        steps = self.steps
+        match asked:
+            case AgentBegin():
+                raise StepFailed(BEGINS_ELSEWHERE)
+            case _ if steps is None:
+                raise StepFailed(self._without)
+            case _ if steps.over or episode != steps.episode:
+                raise StepFailed(f"episode {episode} is over; a reset begins another")
+            case AgentStep():
+                await self._play(steps, asked, parent)
+            case AgentSnapshot(drop=handles):
+                self._drop(handles)
+                self.step_channel.send(self._keep(steps), steps.episode, parent)
+            case AgentRestore(handle=handle):
+                self._go_back(steps, handle)
+                await self._show(RestoreReply, steps, parent)
 
     def _keep(self, steps: Stepped) -> SnapshotReply:
         kept = steps.keep() if isinstance(steps, Snapshots) else None
@@ -353,4 +371,4 @@ def at_once(work: Coroutine[Any, Any, None]) -> None:
 
 
 async def _result(made: _T | Awaitable[_T]) -> _T:
-    return await made if isinstance(made, Awaitable) else cast("_T", made)
+    return await cast("Awaitable[_T]", made) if isinstance(made, Awaitable) else made

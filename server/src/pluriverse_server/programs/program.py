@@ -35,6 +35,7 @@ from pluriverse_server.tasks import call_later, start_task
 from .asked_trees import AskedTrees
 from .catalogue import python_command
 from .cpu_wait import Patience
+from .pages import require_page
 from .scraped import patience_s, scraper_command
 from .step_channel_socket import StepChannelSocket
 
@@ -88,7 +89,7 @@ class Lost:
 class Program:
     """A runtime's program on one screen. ``begin`` asks it for an episode; reports are passed to ``on_report``.
 
-    Programs that report nothing run under a scraper, which reports for them.
+    Programs that report nothing, and pages, run under a scraper, which reports for them.
     """
 
     def __init__(
@@ -99,11 +100,13 @@ class Program:
         runtime_dir: Path,
         on_report: Callable[[reports.Report], None],
         on_lost: Callable[[Lost], None],
+        clear_screen: Callable[[], Awaitable[None]] = nothing,
     ) -> None:
+        """``clear_screen`` is called before each start of the program."""
         self._directory = directory
         self._runtime_dir = runtime_dir
         self._manifest = manifest
-        self._goes_on = manifest.plays_scraped or manifest.reset.by == "report"
+        self._goes_on = manifest.has_scraper or manifest.reset.by == "report"
         self._catalogue = catalogue
         self._on_report = on_report
         self._on_lost = on_lost
@@ -121,10 +124,13 @@ class Program:
         self._keeper: asyncio.Task[None] | None = None
         self._killed: set[asyncio.Task[None]] = set()
         self.takes_joystick = False
-        self.clear_screen: Callable[[], Awaitable[None]] = nothing
-        """Called before each start of the program."""
+        self._clear_screen = clear_screen
+        self._malformed_messages = 0
 
     def require(self, entry: EnvTable) -> None:
+        if self._manifest.page is not None:
+            require_page(self._directory, self._manifest.page, entry, self._manifest.runtime.fps)
+            return
         program = self._game(entry.id).program
         assert program is not None
         home = str(self._runtime_dir) if self._manifest.plays_scraped else None
@@ -204,7 +210,7 @@ class Program:
 
     @property
     def malformed_reports(self) -> int:
-        return self._socket.malformed_reports
+        return self._socket.malformed_reports + self._malformed_messages
 
     def check_frozen(self, now: float) -> None:
         """Replace a program that has drawn frames in this episode and stopped. ``now`` is the loop's time."""
@@ -237,7 +243,7 @@ class Program:
         self._set_deadline()
         # Set before it runs: a fast program connects before the start returns.
         self._asked = None if self._goes_on else begin
-        await self.clear_screen()
+        await self._clear_screen()
         try:
             process = await ChildProcess.start(
                 "program",
@@ -252,14 +258,13 @@ class Program:
                 },
                 network=self._needs_network(begin),
                 # A scraper's log is for people; it doesn't include its program's output.
-                log_level=logging.INFO if self._manifest.plays_scraped else logging.DEBUG,
+                log_level=logging.INFO if self._manifest.has_scraper else logging.DEBUG,
             )
         except (StartError, ManifestError) as error:
             self._asked = None
             self._clear_deadline()
-            lost = Lost(f"program could not be started: {error}", died=not isinstance(error, OutOfResources))
-            lost.log()
-            self._on_lost(lost)
+            reason = f"program could not be started: {error}"
+            self._tell_lost(Lost(reason, died=not isinstance(error, OutOfResources)))
             self._not_before = asyncio.get_running_loop().time() + RETRY_S
             return
         if self._environment is not environment:
@@ -273,7 +278,7 @@ class Program:
         if process is not self._process:
             return
         reason = f"program {process.describe_end()}"
-        if self._manifest.plays_scraped and process.returncode == FAILED and process.output_tail:
+        if self._manifest.has_scraper and process.returncode == FAILED and process.output_tail:
             # The scraper's own reason says more than its exit status.
             reason = process.output_tail.splitlines()[-1]
         self._lose(reason, process.output_tail)
@@ -283,7 +288,9 @@ class Program:
         self._socket.hang_up()
         # The first loss is replaced at once.
         self._not_before, self._lost_at = self._lost_at + RETRY_S, asyncio.get_running_loop().time()
-        lost = Lost(reason, output_tail, died)
+        self._tell_lost(Lost(reason, output_tail, died))
+
+    def _tell_lost(self, lost: Lost) -> None:
         lost.log()
         self._on_lost(lost)
 
@@ -361,7 +368,18 @@ class Program:
             # No report of an episode's: it goes to who asked.
             self._trees.answered(report)
             return
+        elif isinstance(report, reports.Lost):
+            self._scraper_lost(report)
+            return
         self._on_report(report)
+
+    def _scraper_lost(self, report: reports.Lost) -> None:
+        """Take the loss of what a scraper plays; the scraper is still there."""
+        self._malformed_messages += report.cause == "message"
+        if self._wanted is not None and report.episode == self._wanted.episode_id:
+            self._clear_deadline()
+            mistake = ManifestError(report.reason) if report.cause == "manifest" else None
+            self._tell_lost(Lost(report.reason, died=report.cause == "process", mistake=mistake))
 
     def _hung_up(self, reason: str) -> None:
         process = self._process
@@ -379,13 +397,14 @@ class Program:
         return self._manifest.game(env_id)
 
     def _command(self, begin: Begin) -> list[str]:
-        if self._manifest.plays_scraped:
+        if self._manifest.has_scraper:
             folder = self._runtime_dir / SCRAPER_FOLDER
             try:
                 share(folder)
             except OSError as error:
                 raise start_error("the scraper", error) from error
-            return scraper_command(self._directory, folder)
+            page = self._manifest.page
+            return scraper_command(self._directory, folder, None if page is None else page.zoom)
         program = self._game(begin.environment.env_id).program
         assert program is not None
         entry, options = self._catalogue[begin.environment.env_id], begin.environment.options
@@ -394,17 +413,21 @@ class Program:
     def _own_environment(self, begin: Begin) -> Mapping[str, str]:
         # A scraper gives each game its own.
         program = self._game(begin.environment.env_id).program
-        return {} if program is None or self._manifest.plays_scraped else program.env
+        return {} if program is None or self._manifest.has_scraper else program.env
 
     def _needs_network(self, begin: Begin) -> bool:
-        # A scraper plays all games, and starts those without a network that ask for none.
+        # A scraper plays all games, and starts those without a network that ask for none. It serves a page's files.
+        if self._manifest.page is not None:
+            return True
         games = self._manifest.all_games if self._manifest.plays_scraped else [self._game(begin.environment.env_id)]
         return any(game.program is not None and game.program.network for game in games)
 
     def _ready_within_s(self, begin: Begin) -> float:
         game = self._game(begin.environment.env_id)
+        if self._manifest.has_scraper:
+            return patience_s(game, self._manifest.page)
         assert game.program is not None
-        return patience_s(game) if self._manifest.plays_scraped else game.program.ready.timeout_s
+        return game.program.ready.timeout_s
 
     def _frozen_after_s(self, begin: Begin) -> float:
         program = self._game(begin.environment.env_id).program

@@ -33,7 +33,6 @@ from pluriverse_server.manifest.runtime import NO_OPTIONS, EnvTable, Manifest, M
 from pluriverse_server.manifest.sources import ScreenSource, Source
 from pluriverse_server.permitted import Permitted, pass_on, permitted_by
 from pluriverse_server.programs.catalogue import refusal
-from pluriverse_server.programs.page import PageProgram
 from pluriverse_server.programs.program import Lost, Program
 from pluriverse_server.settings import Settings
 from pluriverse_server.sources.trees import NoTree
@@ -96,11 +95,15 @@ class EnvironmentService:
         self.sessions = Sessions(
             self, idle_timeout_s=settings.idle_timeout_s, session_timeout_s=settings.session_timeout_s
         )
-        program_class = PageProgram if manifest.reset.by == "page" else Program
-        self.program = program_class(
-            settings.runtime, manifest, catalogue, runtime_dir, self._reported, self._program_lost
+        self.program = Program(
+            settings.runtime,
+            manifest,
+            catalogue,
+            runtime_dir,
+            self._reported,
+            self._program_lost,
+            self._clear_screen,
         )
-        self.program.clear_screen = self._clear_screen
         self.gave_up: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self.mistake: asyncio.Future[ManifestError] = asyncio.get_running_loop().create_future()
         self.injector: AsyncInjector | None = None
@@ -314,7 +317,7 @@ class EnvironmentService:
         self.lift()
         await self._release()
         # A scraper, which knows when its program ends and starts, does the rest.
-        await (state.restore_input() if self._manifest.plays_scraped else state.restore())
+        await (state.restore_input() if self._manifest.has_scraper else state.restore())
         if begin is self._beginning:
             self.program.begin(begin)
 

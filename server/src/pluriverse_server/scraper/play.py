@@ -41,6 +41,7 @@ from .daemon_connection import SOCKET_VARIABLE
 from .home import HELD_HOME, HomeError, hold_home, home_environment, make_home
 from .limits import BACKGROUND_NICE, Limits, can_raise_priority, raise_priority
 from .pace import Pace, SteppedPace
+from .player import Broken
 from .report_listener import ReportListener
 from .screen_watch import ScreenWatch
 from .source_reader import Cycle, SourceReader
@@ -60,10 +61,6 @@ LIMITS_S: Final = 1.0
 RESTING_FPS: Final = 4.0
 
 _FAILURES: Final = (SourceError, ScreenLost, DisplayLost, StepFailed, HomeError, StartError, ManifestError, OSError)
-
-
-class Broken(Exception):
-    """A play can't begin, or go on; the message says why, for people and agents."""
 
 
 @dataclass(frozen=True)

@@ -1,28 +1,24 @@
-"""A page in a browser as the program of a remote, watched through DevTools since it reports nothing itself."""
+"""Leads a page in a browser to the episodes that the daemon requests, and reports what DevTools tell of it."""
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import socket
+import logging
+import os
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urlsplit
 
 from msgspec.structs import replace
-from pluriverse_protocol import Headers, reports
-from pluriverse_protocol.env_options import Value
-from pluriverse_protocol.messages import AgentStep, ErrorReply, StepReply
-from pluriverse_protocol.step_channel import View
+from pluriverse_protocol.reports import Cause, Lost, Ready, Report, Reset
 
-from pluriverse_server.episode import Begin
-from pluriverse_server.kit.step_channel import IN_REAL_TIME, over
+from pluriverse_server.display import AsyncInitialState, DisplayLost
 from pluriverse_server.manifest.page import origin_of
-from pluriverse_server.manifest.runtime import NO_OPTIONS, EnvTable, Manifest, ManifestError, fill_address
-from pluriverse_server.permitted import permitted_by
-from pluriverse_server.process import OutOfResources, StartError, executable
+from pluriverse_server.manifest.runtime import EnvTable, Manifest, ManifestError
+from pluriverse_server.process import OutOfResources, StartError
+from pluriverse_server.programs.pages import page_address, page_script
 from pluriverse_server.sources.page.clock import ClockScript
 from pluriverse_server.sources.page.devtools import CallTimedOut, ConnectionLost, DevToolsError
 from pluriverse_server.sources.page.files import HOST, ORIGIN, Files
@@ -32,13 +28,15 @@ from pluriverse_server.sources.page.watcher import Watcher, episode
 from pluriverse_server.sources.screen.grab import ScreenLost
 from pluriverse_server.sources.trees import TREE_S, Box, NoTree, Tree
 from pluriverse_server.tasks import call_later, start_task
-from pluriverse_server.x11.connection import DisplayLost
 
-from .browser import BINARY, Browser
+from .browser import Browser
+from .daemon_connection import DaemonConnection
 from .page_browser import BrowserKeeper
 from .page_clock import FLAGS, PREFERENCES, PageClock, Stuck
-from .page_step_channel import PageEpisode, PageStepChannel, Pixels
-from .program import Lost, nothing
+from .page_steps import PageSteps
+from .step_channels import StepChannels
+
+log = logging.getLogger(__name__)
 
 # The folder of the browser's profile. One letter: the browser creates Unix sockets below it, whose paths are limited.
 FOLDER: Final = "b"
@@ -64,114 +62,86 @@ MAX_MESSAGES_PER_S: Final = 1000
 MAX_LATE_S: Final = 1.0
 
 
-class PageProgram:
-    """A runtime's page on one screen, with the interface of ``Program``."""
-
-    takes_joystick = False
+class PageSession:
+    """A runtime's page on the screen that ``screen`` names (DISPLAY and XAUTHORITY). Made by ``PageSession.open``."""
 
     def __init__(
         self,
         directory: Path,
         manifest: Manifest,
         catalogue: Mapping[str, EnvTable],
-        runtime_dir: Path,
-        on_report: Callable[[reports.Report], None],
-        on_lost: Callable[[Lost], None],
+        screen: Mapping[str, str],
+        state: AsyncInitialState,
+        folder: Path,
+        daemon: DaemonConnection,
     ) -> None:
+        """``state`` is the screen's as it was before the first browser; ``folder`` is for files of the browser."""
         assert manifest.page is not None
         self._table = manifest.page
         self._manifest = manifest
         self._catalogue = catalogue
-        self._directory = directory
-        self._on_report = on_report
-        self._on_lost = on_lost
+        self._environment = {**screen, **manifest.runtime.locale}
+        self._state = state
+        self._daemon = daemon
         self._files = Files(directory / self._table.files) if self._table.files is not None else None
         self._keeper = BrowserKeeper(
-            runtime_dir / FOLDER, popups="popups" in self._table.allow, on_gone=self._gone, on_lost=self._lose
+            self._environment,
+            folder / FOLDER,
+            popups="popups" in self._table.allow,
+            on_gone=self._gone,
+            on_lost=self._lose,
         )
-        self._outline: Outline | None = None
+        # The browser as which the state of the screen was kept.
+        self._kept: Browser | None = None
+        self._outline = self._make_outline(page_script(directory, self._table))
         self._compiled = False
         self._page: Page | None = None
-        # In lockstep the page has a clock, and its episode is stepped on a step channel, by one task at a time.
+        # In lockstep the page has a clock, and its episode is stepped on step channels.
         self._clock: PageClock | None = None
-        self._stepped: PageEpisode | None = None
-        self._step_channel = PageStepChannel(self._play)
-        self._turn = asyncio.Lock()
-        self._wanted: Begin | None = None
+        self._stepped: PageSteps | None = None
+        self._step_channels = StepChannels(waits=True)
+        self._wanted: Reset | None = None
         self._scores = Scores(manifest.rewards)
         self._deadline: asyncio.TimerHandle | None = None
         self._lost_at = self._not_before = -RETRY_S
         self._work = asyncio.Event()
-        self._tasks: list[asyncio.Task[None]] = []
         self._messages = (0, 0)  # the second of the loop's clock, and how many came within it
-        self.malformed_reports = 0
-        self.clear_screen: Callable[[], Awaitable[None]] = nothing
-        """Called before each start of the browser."""
+        self._tasks = [start_task(self._keep(), "page"), start_task(self._watch(), "page: checks")]
 
-    @property
-    def page(self) -> Page | None:
-        return self._page
+    @classmethod
+    async def open(
+        cls,
+        directory: Path,
+        manifest: Manifest,
+        catalogue: Mapping[str, EnvTable],
+        screen: Mapping[str, str],
+        folder: Path,
+        daemon: DaemonConnection,
+    ) -> PageSession:
+        """Serve the files; the browser is started by the first episode."""
+        state = await AsyncInitialState.open(screen["DISPLAY"], Path(screen["XAUTHORITY"]))
+        session = cls(directory, manifest, catalogue, screen, state, folder, daemon)
+        if session._files is not None:
+            await session._files.start()
+        return session
 
-    def require(self, entry: EnvTable) -> None:
-        self._address(entry, seed=0, fps=self._manifest.runtime.fps)
-        executable(BINARY, package="chromium")
-
-    async def start(self) -> None:
-        """Serve the files; the browser is started once there is a screen."""
-        if self._files is not None:
-            await self._files.start()
-        self._outline = self._make_outline()
-        self._tasks = [
-            start_task(self._keep(), "page"),
-            start_task(self._watch(), "page: checks"),
-        ]
-
-    async def stop(self) -> None:
+    async def close(self) -> None:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        self._step_channel.close()
-        await self.take_off()
-        if self._files is not None:
-            await self._files.stop()
-
-    def put_on(self, environment: Mapping[str, str]) -> None:
-        self._keeper.environment = {**environment, **self._manifest.runtime.locale}
-        self._work.set()
-
-    async def take_off(self) -> None:
-        """End the browser, since its screen is gone, and don't start it before the next ``put_on``. Not a loss."""
-        self._keeper.environment = None
+        self._step_channels.close()
         self._clear_deadline()
         await self._end_browser()
+        if self._files is not None:
+            await self._files.stop()
+        await self._state.close()
 
-    def begin(self, begin: Begin) -> None:
-        self._wanted = begin
+    async def episode(self, reset: Reset) -> None:
+        """Begin an episode, once the beginning of the one before, which can't be broken off, has come to its end."""
+        self._wanted = reset
         self._clear_deadline()
         self._scores = Scores(self._manifest.rewards)
         self._work.set()
-
-    def restart(self, reason: str) -> None:
-        self._lose(Lost(reason, died=False))
-
-    def send(self, request: reports.Request) -> None:
-        """Do nothing: pages take no requests but episodes."""
-
-    def check_frozen(self, now: float) -> None:
-        """Do nothing: pages needn't draw, and one that hangs is found by ``_watch``."""
-
-    @property
-    def takes_step_channels(self) -> bool:
-        return self._stepped is not None
-
-    def open_step_channel(self, step_channel: socket.socket, slot: int = 0, view: View | None = None) -> None:
-        """Let an agent step the page on ``step_channel``, which the caller then closes; ``view``: of its pictures."""
-        assert slot == 0
-        self._step_channel.open(step_channel, view)
-        start_task(self._show_first(), "page: first frame")
-
-    def close_step_channel(self) -> None:
-        self._step_channel.close()
 
     async def tree(self, picture: Box) -> Tree:
         """Return what is to be seen of the page within ``picture``; in lockstep between two steps."""
@@ -181,59 +151,60 @@ class PageProgram:
         if not page.stepped:
             return await page.tree(picture)
         try:
-            async with asyncio.timeout(TREE_S), self._turn:
+            async with asyncio.timeout(TREE_S), self._step_channels.turn:
                 return await page.tree(picture)
         except TimeoutError:
             raise NoTree(f"the page's step wasn't over within {TREE_S:g} s") from None
 
-    @property
-    def pid(self) -> int | None:
-        return self._keeper.browser.process.pid if self._keeper.browser is not None else None
-
     # ── episodes ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def _keep(self) -> None:
-        begun: Begin | None = None
+        begun: Reset | None = None
         while True:
             await self._work.wait()
             self._work.clear()
-            begin, environment = self._wanted, self._keeper.environment
-            if begin is None or environment is None or (begin is begun and self._page is not None):
+            reset = self._wanted
+            if reset is None or (reset is begun and self._page is not None):
                 continue
-            begun = begin
+            begun = reset
             try:
-                await self._begin(begin, environment)
+                await self._begin(reset)
             except ConnectionLost:
                 # The page was closed, or its browser's process ends as well, which is reported elsewhere.
                 continue
             except (DevToolsError, DisplayLost, PageError, ScreenLost, Stuck) as error:
-                self._fail(begin, Lost(f"page: {error}", died=False))
+                self._fail(reset, f"page: {error}", "page")
             except ManifestError as error:
-                self._fail(begin, Lost(str(error), mistake=error))
+                self._fail(reset, str(error), "manifest")
             except StartError as error:
                 # Not the page's fault, and the next episode would fail, too.
-                self._fail(begin, Lost(str(error), died=not isinstance(error, OutOfResources)))
+                self._fail(reset, str(error), "page" if isinstance(error, OutOfResources) else "process")
 
-    async def _begin(self, begin: Begin, environment: Mapping[str, str]) -> None:
+    async def _begin(self, reset: Reset) -> None:
         await asyncio.sleep(max(0, self._not_before - asyncio.get_running_loop().time()))
         # A step that is under way ends first.
-        async with self._turn:
-            self._stepped = None
+        async with self._step_channels.turn:
+            self._end_steps()
+            if not _lockstep(reset):
+                await self._step_channels.begin(None)
+            if self._keeper.browser is not None:
+                await self._state.restore()
             if self._clock is not None:
-                await self._clock.begin(begin.fps)
-                self._stepped = self._episode(begin, self._clock)
-            page = await self._show(begin, environment)
-            if page is not None and _lockstep(begin):
-                await self._get_ready(begin, page, environment)
+                await self._clock.begin(reset.fps)
+                self._stepped = self._steps(reset, self._clock)
+            page = await self._show(reset)
+            if _lockstep(reset):
+                await self._get_ready(reset, page)
 
-    async def _show(self, begin: Begin, environment: Mapping[str, str]) -> Page | None:
-        """Show the page in which an episode begins; None if the screen was lost meanwhile."""
-        entry = self._catalogue[begin.environment.env_id]
-        options = begin.environment.options
-        address = self._address(entry, seed=begin.seed, fps=begin.fps, options=options)
+    async def _show(self, reset: Reset) -> Page:
+        """Show the page in which an episode begins."""
+        entry = self._catalogue[reset.env]
+        address = page_address(self._table, entry, seed=reset.seed, fps=reset.fps, options=reset.options)
+        if self._files is not None:
+            self._files.require(address)
         # Pages are told the options' values where the table declares them.
-        context = episode(begin.episode_id, begin.seed, {**entry.model_dump(mode="json"), "options": dict(options)})
-        if self._page is not None and self._page.stepped != _lockstep(begin):
+        context = episode(reset.episode, reset.seed, {**entry.model_dump(mode="json"), "options": dict(reset.options)})
+        if self._page is not None and self._page.stepped != _lockstep(reset):
             await self._end_browser()
         page = self._page
         if page is not None and self._table.begin and page.address == address and not page.strayed:
@@ -241,13 +212,12 @@ class PageProgram:
             await page.begin(context)
             return page
         if page is None or self._table.fresh == "context":
-            page = await self._open_page(environment, lockstep=_lockstep(begin))
-        if page is not None:
-            self._set_deadline()
-            await page.navigate(address, context)
+            page = await self._open_page(lockstep=_lockstep(reset))
+        self._set_deadline()
+        await page.navigate(address, context)
         return page
 
-    async def _get_ready(self, begin: Begin, page: Page, environment: Mapping[str, str]) -> None:
+    async def _get_ready(self, reset: Reset, page: Page) -> None:
         """Let time pass until the episode's first frame is there, and show it."""
         browser, files = self._keeper.browser, self._files
         if browser is None or files is None:
@@ -255,62 +225,38 @@ class PageProgram:
         if self._clock is None:
             screen = self._manifest.runtime.screen
             self._clock = await PageClock.open(
-                page, environment, (screen.width, screen.height), browser.process.pid, files
+                page,
+                self._environment,
+                (screen.width, screen.height),
+                browser.process.pid,
+                files,
+                os.getppid(),
             )
-            await self._clock.begin(begin.fps)
+            await self._clock.begin(reset.fps)
         clock = self._clock
-        stepped = self._stepped = self._stepped or self._episode(begin, clock)
-        await clock.start(lambda: stepped.ready or begin is not self._wanted or page is not self._page)
+        stepped = self._stepped = self._stepped or self._steps(reset, clock)
+        await clock.start(lambda: stepped.ready or reset is not self._wanted or page is not self._page)
         if stepped.ready and stepped is self._stepped:
-            await self._step_channel.show_first(stepped)
+            await self._step_channels.begin(stepped)
 
-    def _episode(self, begin: Begin, clock: PageClock) -> PageEpisode:
-        permitted = permitted_by(self._manifest.spaces_of(self._catalogue[begin.environment.env_id]), ())
-        return PageEpisode(begin, clock, permitted, self._report)
+    def _steps(self, reset: Reset, clock: PageClock) -> PageSteps:
+        return PageSteps(reset, clock, self._report, self._step_failed)
 
-    async def _show_first(self) -> None:
-        async with self._turn:
-            if self._stepped is not None and self._stepped.ready and not self._stepped.over:
-                # A screen that is lost is noticed elsewhere.
-                with contextlib.suppress(DisplayLost, ScreenLost):
-                    await self._step_channel.show_first(self._stepped)
+    def _step_failed(self, stepped: PageSteps, error: Exception) -> None:
+        if stepped is self._stepped and not isinstance(error, ConnectionLost):
+            self._lose(f"page: {error}")
 
-    async def _play(self, step: AgentStep, headers: Headers) -> tuple[StepReply | ErrorReply, Pixels | None]:
-        """Play a step of the agent's; return the answer and its pixels."""
-        async with self._turn:
-            stepped = self._stepped
-            if stepped is None:
-                return ErrorReply(IN_REAL_TIME), None
-            if stepped.over or headers.episode_id != stepped.number:
-                return over(headers), None
-            try:
-                return await stepped.step(step)
-            except (DevToolsError, DisplayLost, ScreenLost, Stuck) as error:
-                if stepped is self._stepped and not isinstance(error, ConnectionLost):
-                    self._lose(Lost(f"page: {error}", died=False))
-                return ErrorReply(f"the step failed: {error}"), None
-
-    def _address(self, entry: EnvTable, *, seed: int, fps: float, options: Mapping[str, Value] = NO_OPTIONS) -> str:
-        address = fill_address(self._table, entry, seed=seed, fps=fps, options=options)
-        if self._files is None:
-            return address
-        self._files.require(address)
-        return urljoin(f"{ORIGIN}/", address)
-
-    async def _open_page(self, environment: Mapping[str, str], *, lockstep: bool) -> Page | None:
+    async def _open_page(self, *, lockstep: bool) -> Page:
         # What a runtime serves itself comes from one port.
         network = self._files.port if self._files is not None and not self._table.origins else True
         flags = [*self._flags(), *(FLAGS if lockstep else ())]
         if self._keeper.browser is None:
-            await self.clear_screen()
-        windows = await self._keeper.start(environment, flags, network, PREFERENCES if lockstep else None)
-        if windows is None:
-            return None
-        assert self._outline is not None
+            await self._state.restore_screen()
+        windows = await self._keeper.start(flags, network, PREFERENCES if lockstep else None)
         clock = ClockScript() if lockstep else None
         page: Page = await Page.open(windows, self._outline, lambda payload: self._heard(page, payload), clock)
         if windows is not self._keeper.windows:
-            return None
+            raise ConnectionLost("the browser ended")
         self._close_page()
         self._page = page
         if not self._compiled:
@@ -332,58 +278,65 @@ class PageProgram:
 
     def _close_page(self) -> None:
         page, self._page = self._page, None
-        clock, self._clock, self._stepped = self._clock, None, None
+        clock, self._clock = self._clock, None
+        self._end_steps()
         if clock is not None:
             start_task(clock.close(), "page: its clock")
         if page is not None:
             page.close()
 
+    def _end_steps(self) -> None:
+        """Have the step channel's agent told that the episode is over."""
+        if self._stepped is not None:
+            self._stepped.over, self._stepped = True, None
+
     async def _end_browser(self) -> None:
         self._close_page()
         await self._keeper.end()
 
-    def _fail(self, begin: Begin, lost: Lost) -> None:
-        if begin is self._wanted and self._keeper.environment is not None:
-            self._lose(lost)
+    def _fail(self, reset: Reset, reason: str, cause: Cause) -> None:
+        if reset is self._wanted:
+            self._lose(reason, cause)
 
-    def _lose(self, lost: Lost) -> None:
+    def _lose(self, reason: str, cause: Cause = "page") -> None:
         self._clear_deadline()
         self._close_page()
-        loop = asyncio.get_running_loop()
         # The first loss is replaced at once.
-        self._not_before, self._lost_at = self._lost_at + RETRY_S, loop.time()
-        lost.log()
-        self._on_lost(lost)
+        self._not_before, self._lost_at = self._lost_at + RETRY_S, asyncio.get_running_loop().time()
+        if self._wanted is not None:
+            self._daemon.send(Lost(self._wanted.episode, reason, cause))
 
     # ── messages of the page ─────────────────────────────────────────────────────────────────────────────────────────
 
     def _heard(self, page: Page, payload: str) -> None:
-        begin = self._wanted
-        if page is not self._page or begin is None:
+        reset = self._wanted
+        if page is not self._page or reset is None:
             return
         try:
             self._count_message()
             said = read(payload, len(self._manifest.rewards))
         except BadValue as error:
-            self.malformed_reports += 1
-            self._lose(Lost(str(error), died=False))
+            self._lose(str(error), "message")
             return
-        if said.episode != begin.episode_id:
+        if said.episode != reset.episode:
             return
         if said.fault is not None:
-            self._lose(Lost(f"page: {said.fault}", died=False))
+            self._lose(f"page: {said.fault}")
             return
         now = time.time()
         said = replace(said, at=min(max(said.at, now - MAX_LATE_S), now))
         for report in self._scores.reports(said):
-            if isinstance(report, reports.Ready):
+            if isinstance(report, Ready):
                 self._clear_deadline()
+                if self._kept is not self._keeper.browser:
+                    self._kept = self._keeper.browser
+                    start_task(self._state.keep(), "browser's start")
             self._report(report)
 
-    def _report(self, report: reports.Report) -> None:
+    def _report(self, report: Report) -> None:
         if self._stepped is not None:
-            self._stepped.note(report)
-        self._on_report(report)
+            self._stepped.hear(report)
+        self._daemon.send(report)
 
     def _count_message(self) -> None:
         second = int(asyncio.get_running_loop().time())
@@ -393,7 +346,7 @@ class PageProgram:
 
     def _gone(self, target_id: str, reason: str) -> None:
         if self._page is not None and self._page.target_id == target_id:
-            self._lose(Lost(reason, died=False))
+            self._lose(reason)
 
     async def _watch(self) -> None:
         """Replace a page that hangs or grows too large, until cancelled."""
@@ -404,13 +357,13 @@ class PageProgram:
                 continue
             try:
                 if await _page_bytes(browser) > MAX_PAGE_BYTES and page is self._page:
-                    self._lose(Lost(f"the page took over {MAX_PAGE_BYTES / 2**30:g} GiB of memory", died=False))
+                    self._lose(f"the page took over {MAX_PAGE_BYTES / 2**30:g} GiB of memory")
                 elif not page.guard.dialog_open and not page.stepped:
                     await page.check(CHECK_TIMEOUT_S)
             except CallTimedOut:
                 # Before the episode runs, the deadline for getting ready applies instead.
                 if scores.running and scores is self._scores and page is self._page:
-                    self._lose(Lost(f"the page hung: no answer for {CHECK_TIMEOUT_S:g} s", died=False))
+                    self._lose(f"the page hung: no answer for {CHECK_TIMEOUT_S:g} s")
             except DevToolsError:
                 # It was lost meanwhile, which is reported elsewhere.
                 continue
@@ -420,32 +373,27 @@ class PageProgram:
     def _set_deadline(self) -> None:
         self._clear_deadline()
         timeout_s = self._table.ready_timeout_s
-        lost = Lost(f"page was not ready within {timeout_s:g} s", died=False)
-        self._deadline = call_later(timeout_s, "page: readiness", self._lose, lost)
+        reason = f"page was not ready within {timeout_s:g} s"
+        self._deadline = call_later(timeout_s, "page: readiness", self._lose, reason)
 
     def _clear_deadline(self) -> None:
         if self._deadline is not None:
             self._deadline.cancel()
             self._deadline = None
 
-    def _make_outline(self) -> Outline:
+    def _make_outline(self, script: str | None) -> Outline:
         table = self._table
         origin = ORIGIN if table.url is None else origin_of(table.url)
         assert origin is not None
         runtime, size = self._manifest.runtime, self._manifest.runtime.screen
-        try:
-            script = (self._directory / table.script).read_text(encoding="utf-8") if table.script else None
-        except (OSError, ValueError) as error:
-            raise StartError(f"page.script {self._directory / str(table.script)} can't be read: {error}") from error
         origins = frozenset((origin, *table.origins))
         watcher = Watcher(self._manifest)
-        allow = frozenset(table.allow)
         shown = (table.zoom, runtime.language, runtime.tz)
-        return Outline(size.width, size.height, origins, allow, watcher, script, *shown)
+        return Outline(size.width, size.height, origins, frozenset(table.allow), watcher, script, *shown)
 
 
-def _lockstep(begin: Begin) -> bool:
-    return begin.environment.clock == "lockstep"
+def _lockstep(reset: Reset) -> bool:
+    return reset.clock == "lockstep"
 
 
 async def _page_bytes(browser: Browser) -> int:
