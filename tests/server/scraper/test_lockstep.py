@@ -75,7 +75,7 @@ class Agent(StepChannelAgent):
 
     def __init__(self, scraped: Scraped) -> None:
         ours, theirs = socket.socketpair()
-        scraped.program.open_step_channel(theirs)
+        scraped.program.step_channels.hand_over(theirs)
         theirs.close()
         super().__init__(ours)
         self._steps = 0
@@ -108,7 +108,7 @@ async def stepping(folder: Path, **tables: dict[str, Any]) -> AsyncGenerator[Scr
 async def begun(scraped: Scraped, seed: int = 7) -> Agent:
     """Begin an episode in lockstep, and open a step channel."""
     await scraped.ready(seed=seed, clock="lockstep")
-    await eventually(lambda: scraped.program.takes_step_channels)
+    await eventually(lambda: scraped.program.step_channels.connected)
     return Agent(scraped)
 
 

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from contextlib import AbstractAsyncContextManager, closing
 from typing import Any, Literal
+from unittest.mock import AsyncMock
 from urllib.request import urlopen
 
+import numpy as np
 import pytest
 from pluriverse.adapters.gymnasium import PluriverseEnv
 from pluriverse_protocol import step_channel
 from pluriverse_protocol.messages import ErrorReply, FirstFrame, ServerMessage, StepReply
+from pluriverse_protocol.reports import Done, Frame, Ready, Report, Reset, Reward, Text
+from pluriverse_server.kit.lockstep import StepFailed
+from pluriverse_server.scraper.page_clock import Stuck
+from pluriverse_server.scraper.page_steps import PageSteps
 from support.agent import Agent
 from support.agent import connected as agent_at
 from support.pages import PageRemote, page_remote, short_folder, write_runtime
@@ -114,6 +120,27 @@ async def refused(agent: Agent) -> str:
 
 def step_channel_of(remote: PageRemote) -> AbstractAsyncContextManager[Agent]:
     return agent_at(remote.port, PASSWORD, path="/step?size=20,30&grey=1")
+
+
+async def test_steps_say_what_is_new_a_first_frame_what_was_last_and_one_that_is_stuck_that_it_failed() -> None:
+    clock, said, failures = AsyncMock(), list[Report](), list[Exception]()
+    clock.pixels.return_value = np.zeros((2, 2, 4), np.uint8)
+    clock.asked.return_value = {}
+    clock.advance.return_value = 1
+    steps = PageSteps(
+        Reset(1, "a", 0, 60.0, time_limit_s=2 / 60), clock, said.append, lambda _, error: failures.append(error)
+    )
+    steps.hear(Ready(1), Text(1, "hello"), Reward(1, 2.0))
+    assert (await steps.play((), 1)).reward == 2.0
+    assert (await steps.see()).text == "hello"
+    clock.advance.side_effect = Stuck("too long")
+    with pytest.raises(StepFailed, match="the step failed: too long"):
+        await steps.play((), 1)
+    assert [str(error) for error in failures] == ["too long"]
+    clock.advance.side_effect = None
+    await steps.play((), 1)
+    assert [type(report) for report in said] == [Frame, Done]
+    assert [(await steps.see()).text for _ in range(2)] == ["", "hello"]
 
 
 async def test_bad_steps_are_refused_or_truncate_and_the_next_episode_is_fine() -> None:

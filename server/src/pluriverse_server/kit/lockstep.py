@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from .slots import Slots
+
 _T = TypeVar("_T")
 
 Work = Callable[[], Coroutine[Any, Any, None]]
@@ -55,8 +57,11 @@ class Seen:
     info: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
-class Stepped(Protocol):
-    """An episode that time goes on in only as it is stepped."""
+class Steps(Protocol):
+    """An episode that time goes on in only as it is stepped.
+
+    One that is played on an event loop answers with awaitables, which may raise ``StepFailed``.
+    """
 
     @property
     def episode(self) -> int:
@@ -73,28 +78,12 @@ class Stepped(Protocol):
         """What the agent may press; None: everything."""
         ...
 
-
-class Steps(Stepped, Protocol):
-    """One that is played at once."""
-
-    def play(self, events: Sequence[Event], frames: int) -> Outcome:
+    def play(self, events: Sequence[Event], frames: int) -> Outcome | Awaitable[Outcome]:
         """Apply events, and go on by so many frames, or until the episode is over; report what the daemon must know."""
         ...
 
-    def see(self) -> Seen:
+    def see(self) -> Seen | Awaitable[Seen]:
         """Return the frame as it is now."""
-        ...
-
-
-class AsyncSteps(Stepped, Protocol):
-    """One that is played on an event loop; both of its methods may raise ``StepFailed``."""
-
-    async def play(self, events: Sequence[Event], frames: int) -> Outcome:
-        """See ``Steps``."""
-        ...
-
-    async def see(self) -> Seen:
-        """See ``Steps``."""
         ...
 
 
@@ -135,31 +124,6 @@ class Waited(Protocol):
         ...
 
 
-class Slots(Protocol):
-    """The environments of a program beside its own, each of which lives on its step channel alone."""
-
-    @property
-    def waits_on(self) -> Sequence[Waited]:
-        """What to ``select`` for reading."""
-        ...
-
-    def attend(self, readable: Sequence[object]) -> None:
-        """Do what has come on what was readable."""
-        ...
-
-    def play(self, request: Reset) -> None:
-        """Have those that begin an episode from now on play what the program plays, as ``request`` says."""
-        ...
-
-    def open(self, slot: int, step_channel: StepChannel) -> None:
-        """Give a step channel to its slot."""
-        ...
-
-    def hang_up(self) -> None:
-        """Close the step channels of all."""
-        ...
-
-
 class Lockstep:
     """The step channel of a program, if an agent has one, and the episode that is played on it."""
 
@@ -169,7 +133,7 @@ class Lockstep:
         """Whether anybody looks at the screen."""
         self._http_auth: StepChannelHttpAuth | None = StepChannelHttpAuth.from_environment()
         self._server: StepServer | None = None
-        self._steps: Steps | AsyncSteps | None = None
+        self._steps: Steps | None = None
         self._slots = slots
 
     @property
@@ -189,7 +153,7 @@ class Lockstep:
         """Play an episode whose first frame is there; None: it is in real time."""
         at_once(self.begin_async(steps))
 
-    async def begin_async(self, steps: Steps | AsyncSteps | None) -> None:
+    async def begin_async(self, steps: Steps | None) -> None:
         """See ``begin``."""
         self._steps = steps
         if self._server is not None:
@@ -260,14 +224,14 @@ class StepServer:
     def __init__(self, step_channel: StepChannel, without: str = IN_REAL_TIME) -> None:
         """There is no episode yet; ``without`` says what is wrong then."""
         self.step_channel: StepChannel = step_channel
-        self.steps: Steps | AsyncSteps | None = None
+        self.steps: Steps | None = None
         """The episode that is played."""
         self._without = without
         self._kept: dict[int, Kept] = {}
         self._kept_bytes = 0
         self._next_handle = 0
 
-    async def begin(self, steps: Steps | AsyncSteps | None, parent: MessageId | None = None) -> None:
+    async def begin(self, steps: Steps | None, parent: MessageId | None = None) -> None:
         """Play an episode, and show its frame; ``parent``: who asked for it, if anybody did."""
         self.steps = steps
         if steps is not None and not steps.over:
@@ -302,7 +266,7 @@ class StepServer:
                 self._go_back(steps, handle)
                 await self._show(RestoreReply, steps, parent)
 
-    def _keep(self, steps: Stepped) -> SnapshotReply:
+    def _keep(self, steps: Steps) -> SnapshotReply:
         kept = steps.keep() if isinstance(steps, Snapshots) else None
         if kept is None:
             return SnapshotReply()
@@ -322,7 +286,7 @@ class StepServer:
             if kept is not None:
                 self._kept_bytes -= kept.size
 
-    def _go_back(self, steps: Stepped, handle: int) -> None:
+    def _go_back(self, steps: Steps, handle: int) -> None:
         kept = self._kept.get(handle)
         if kept is None or not isinstance(steps, Snapshots):
             raise StepFailed(f"there is no snapshot {handle}")
@@ -331,9 +295,7 @@ class StepServer:
         except ValueError as error:
             raise StepFailed(str(error)) from error
 
-    async def _show(
-        self, message: type[FirstFrame | RestoreReply], steps: Steps | AsyncSteps, parent: MessageId | None
-    ) -> None:
+    async def _show(self, message: type[FirstFrame | RestoreReply], steps: Steps, parent: MessageId | None) -> None:
         """Send the frame as it is now."""
         seen = await _result(steps.see())
         shape, pixels = views.make(seen.pixels, self.step_channel.view)
@@ -341,7 +303,7 @@ class StepServer:
             message(shape, seen.text, seen.observation, dict(seen.info)), steps.episode, parent, pixels
         )
 
-    async def _play(self, steps: Steps | AsyncSteps, step: AgentStep, parent: MessageId) -> None:
+    async def _play(self, steps: Steps, step: AgentStep, parent: MessageId) -> None:
         outcome = await _result(steps.play(pass_on(step.events, steps.permitted), step.frames))
         seen = await _result(steps.see())
         shape, pixels = views.make(seen.pixels, self.step_channel.view)

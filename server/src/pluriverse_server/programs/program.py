@@ -6,14 +6,11 @@ import asyncio
 import contextlib
 import logging
 import os
-import socket
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from pluriverse_protocol import reports
-from pluriverse_protocol.step_channel import View
 
 from pluriverse_server.episode import Begin
 from pluriverse_server.lockstep.clock import ASKED_VARIABLE
@@ -68,24 +65,6 @@ async def nothing() -> None:
     """Do nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class Lost:
-    """Why a program was lost. ``reason`` is for people and agents, ``output_tail`` the end of its output.
-
-    ``died``: a process has ended. A page alone may be lost any number of times without the remote giving up.
-    ``mistake``: of the manifest, so that no episode can ever begin.
-    """
-
-    reason: str
-    output_tail: str = ""
-    died: bool = True
-    mistake: ManifestError | None = None
-
-    def log(self) -> None:
-        lines = self.output_tail.splitlines()[-LOGGED_OUTPUT_LINES:]
-        log.warning("%s%s", self.reason, "".join(f"\n    {line}" for line in lines))
-
-
 class Program:
     """A runtime's program on one screen. ``begin`` asks it for an episode; reports are passed to ``on_report``.
 
@@ -99,7 +78,7 @@ class Program:
         catalogue: Mapping[str, EnvTable],
         runtime_dir: Path,
         on_report: Callable[[reports.Report], None],
-        on_lost: Callable[[Lost], None],
+        on_lost: Callable[[reports.Lost], None],
         clear_screen: Callable[[], Awaitable[None]] = nothing,
     ) -> None:
         """``clear_screen`` is called before each start of the program."""
@@ -112,7 +91,7 @@ class Program:
         self._on_lost = on_lost
         self._environment: Mapping[str, str] | None = None
         self._socket = ReportSocket(runtime_dir / SOCKET_NAME, self._connected, self._reported, self._hung_up)
-        self._step_channels = StepChannelSocket(runtime_dir / STEP_CHANNEL_NAME)
+        self.step_channels = StepChannelSocket(runtime_dir / STEP_CHANNEL_NAME)
         self._trees = AskedTrees(self._socket.send)
         self._process: ChildProcess | None = None
         self._wanted: Begin | None = None
@@ -145,7 +124,7 @@ class Program:
     async def start(self) -> None:
         """Listen for the program; it is started by the first ``begin`` after ``put_on``."""
         await self._socket.start()
-        self._step_channels.start()
+        self.step_channels.start()
         self._keeper = start_task(self._keep(), "program")
 
     async def stop(self) -> None:
@@ -157,7 +136,7 @@ class Program:
         await self._end_process()
         await asyncio.gather(*self._killed)
         await self._socket.stop()
-        self._step_channels.stop()
+        self.step_channels.stop()
 
     def put_on(self, environment: Mapping[str, str]) -> None:
         self._environment = {**environment, **self._manifest.runtime.locale}
@@ -179,24 +158,10 @@ class Program:
 
     def restart(self, reason: str) -> None:
         if self._process is not None:
-            self._abandon(reason, died=False)
+            self._abandon(reason, "page")
 
     def send(self, request: reports.Request) -> None:
         self._socket.send(request)
-
-    @property
-    def takes_step_channels(self) -> bool:
-        return self._step_channels.connected
-
-    def open_step_channel(self, step_channel: socket.socket, slot: int = 0, view: View | None = None) -> None:
-        """Give the program such a connection to one of its slots, which the caller then closes here.
-
-        ``view`` is what is wanted of its pictures.
-        """
-        self._step_channels.hand_over(step_channel, slot, view)
-
-    def close_step_channel(self) -> None:
-        self._step_channels.take_back()
 
     async def tree(self, picture: Box) -> Tree:
         """Return what is to be seen of the program within ``picture`` (x, y, width and height on the screen)."""
@@ -253,7 +218,7 @@ class Program:
                     **environment,
                     **self._own_environment(begin),
                     "PLURIVERSE_SOCKET": str(self._socket.path),
-                    "PLURIVERSE_STEP_CHANNEL": str(self._step_channels.path),
+                    "PLURIVERSE_STEP_CHANNEL": str(self.step_channels.path),
                     **{name: os.environ[name] for name in PASSED_ON if os.environ.get(name)},
                 },
                 network=self._needs_network(begin),
@@ -263,8 +228,8 @@ class Program:
         except (StartError, ManifestError) as error:
             self._asked = None
             self._clear_deadline()
-            reason = f"program could not be started: {error}"
-            self._tell_lost(Lost(reason, died=not isinstance(error, OutOfResources)))
+            cause = "page" if isinstance(error, OutOfResources) else "process"
+            self._tell_lost(f"program could not be started: {error}", cause)
             self._not_before = asyncio.get_running_loop().time() + RETRY_S
             return
         if self._environment is not environment:
@@ -283,23 +248,25 @@ class Program:
             reason = process.output_tail.splitlines()[-1]
         self._lose(reason, process.output_tail)
 
-    def _lose(self, reason: str, output_tail: str, *, died: bool = True) -> None:
+    def _lose(self, reason: str, output_tail: str, cause: reports.Cause = "process") -> None:
         self._forget()
         self._socket.hang_up()
         # The first loss is replaced at once.
         self._not_before, self._lost_at = self._lost_at + RETRY_S, asyncio.get_running_loop().time()
-        self._tell_lost(Lost(reason, output_tail, died))
+        self._tell_lost(reason, cause, output_tail)
 
-    def _tell_lost(self, lost: Lost) -> None:
-        lost.log()
-        self._on_lost(lost)
+    def _tell_lost(self, reason: str, cause: reports.Cause, output_tail: str = "") -> None:
+        lines = output_tail.splitlines()[-LOGGED_OUTPUT_LINES:]
+        log.warning("%s%s", reason, "".join(f"\n    {line}" for line in lines))
+        assert self._wanted is not None
+        self._on_lost(reports.Lost(self._wanted.episode_id, reason, cause))
 
-    def _abandon(self, reason: str, *, died: bool = True) -> None:
+    def _abandon(self, reason: str, cause: reports.Cause = "process") -> None:
         process = self._process
         if process is None:
             return
         self._kill(process)
-        self._lose(reason, process.output_tail, died=died)
+        self._lose(reason, process.output_tail, cause)
 
     def _kill(self, process: ChildProcess) -> None:
         process.kill()
@@ -310,7 +277,7 @@ class Program:
     def _forget(self) -> ChildProcess | None:
         """Reset all state about the running process, and return the process."""
         process, self._process = self._process, None
-        self._step_channels.hang_up()
+        self.step_channels.hang_up()
         self._asked = None
         self._until_frame = None
         self._clear_deadline()
@@ -378,8 +345,7 @@ class Program:
         self._malformed_messages += report.cause == "message"
         if self._wanted is not None and report.episode == self._wanted.episode_id:
             self._clear_deadline()
-            mistake = ManifestError(report.reason) if report.cause == "manifest" else None
-            self._tell_lost(Lost(report.reason, died=report.cause == "process", mistake=mistake))
+            self._tell_lost(report.reason, report.cause)
 
     def _hung_up(self, reason: str) -> None:
         process = self._process

@@ -33,7 +33,7 @@ from pluriverse_server.manifest.runtime import NO_OPTIONS, EnvTable, Manifest, M
 from pluriverse_server.manifest.sources import ScreenSource, Source
 from pluriverse_server.permitted import Permitted, pass_on, permitted_by
 from pluriverse_server.programs.catalogue import refusal
-from pluriverse_server.programs.program import Lost, Program
+from pluriverse_server.programs.program import Program
 from pluriverse_server.settings import Settings
 from pluriverse_server.sources.trees import NoTree
 from pluriverse_server.tasks import call_later, fail, start_task
@@ -280,7 +280,7 @@ class EnvironmentService:
         episode = self._machine.episode
         if episode is None or episode.environment.clock != "lockstep":
             raise RequestError(IN_REAL_TIME)
-        if not self.program.takes_step_channels:
+        if not self.program.step_channels.connected:
             raise RequestError("the program isn't running yet; wait until the episode runs")
         slots = self._manifest.slots(episode.environment.env_id)
         if slot >= slots:
@@ -289,13 +289,13 @@ class EnvironmentService:
             raise RequestError("this remote sends whole pictures alone; its description has no views")
 
     def open_step_channel(self, step_channel: socket.socket, slot: int, view: View | None) -> None:
-        self.program.open_step_channel(step_channel, slot, view)
+        self.program.step_channels.hand_over(step_channel, slot, view)
 
     def agent_left(self) -> None:
         start_task(self._release(), "releasing keys")
 
     def agent_ended(self) -> None:
-        self.program.close_step_channel()
+        self.program.step_channels.take_back()
         start_task(self._restore_input(), "agent's end")
 
     async def _release(self) -> None:
@@ -368,10 +368,10 @@ class EnvironmentService:
         episode = self._machine.episode
         return self._manifest.game(episode.environment.env_id).sources if episode is not None else {}
 
-    def _program_lost(self, lost: Lost) -> None:
-        if lost.mistake is not None and not self.mistake.done():
-            self.mistake.set_result(lost.mistake)
-        if lost.died:
+    def _program_lost(self, lost: reports.Lost) -> None:
+        if lost.cause == "manifest" and not self.mistake.done():
+            self.mistake.set_result(ManifestError(lost.reason))
+        if lost.cause == "process":
             self.part_died("program", lost.reason)
         self._carry_out(self._machine.program_lost(lost.reason, self._clock.now()))
 

@@ -22,6 +22,7 @@ from pluriverse_server.programs.pages import page_address, page_script
 from pluriverse_server.sources.page.clock import ClockScript
 from pluriverse_server.sources.page.devtools import CallTimedOut, ConnectionLost, DevToolsError
 from pluriverse_server.sources.page.files import HOST, ORIGIN, Files
+from pluriverse_server.sources.page.guard import Windows
 from pluriverse_server.sources.page.messages import BadValue, Scores, read
 from pluriverse_server.sources.page.page import Outline, Page, PageError
 from pluriverse_server.sources.page.watcher import Watcher, episode
@@ -31,7 +32,6 @@ from pluriverse_server.tasks import call_later, start_task
 
 from .browser import Browser
 from .daemon_connection import DaemonConnection
-from .page_browser import BrowserKeeper
 from .page_clock import FLAGS, PREFERENCES, PageClock, Stuck
 from .page_steps import PageSteps
 from .step_channels import StepChannels
@@ -40,6 +40,9 @@ log = logging.getLogger(__name__)
 
 # The folder of the browser's profile. One letter: the browser creates Unix sockets below it, whose paths are limited.
 FOLDER: Final = "b"
+
+# A browser that exits may hang up first; the exit status says more than the hang-up.
+HANG_UP_GRACE_S: Final = 0.5
 
 # How often a page is checked, and how long it may take to answer while its browser has a CPU: on a quiet machine a page
 # that hangs is replaced within four seconds.
@@ -84,14 +87,11 @@ class PageSession:
         self._state = state
         self._daemon = daemon
         self._files = Files(directory / self._table.files) if self._table.files is not None else None
-        self._keeper = BrowserKeeper(
-            self._environment,
-            folder / FOLDER,
-            popups="popups" in self._table.allow,
-            on_gone=self._gone,
-            on_lost=self._lose,
-        )
-        # The browser as which the state of the screen was kept.
+        self._folder = folder / FOLDER
+        self._browser: Browser | None = None
+        self._windows: Windows | None = None
+        self._ending: asyncio.Task[None] | None = None  # of a browser that is no more this one
+        # The browser whose start is in the screen's state.
         self._kept: Browser | None = None
         self._outline = self._make_outline(page_script(directory, self._table))
         self._compiled = False
@@ -187,7 +187,7 @@ class PageSession:
             self._end_steps()
             if not _lockstep(reset):
                 await self._step_channels.begin(None)
-            if self._keeper.browser is not None:
+            if self._browser is not None:
                 await self._state.restore()
             if self._clock is not None:
                 await self._clock.begin(reset.fps)
@@ -219,7 +219,7 @@ class PageSession:
 
     async def _get_ready(self, reset: Reset, page: Page) -> None:
         """Let time pass until the episode's first frame is there, and show it."""
-        browser, files = self._keeper.browser, self._files
+        browser, files = self._browser, self._files
         if browser is None or files is None:
             return
         if self._clock is None:
@@ -247,15 +247,10 @@ class PageSession:
             self._lose(f"page: {error}")
 
     async def _open_page(self, *, lockstep: bool) -> Page:
-        # What a runtime serves itself comes from one port.
-        network = self._files.port if self._files is not None and not self._table.origins else True
-        flags = [*self._flags(), *(FLAGS if lockstep else ())]
-        if self._keeper.browser is None:
-            await self._state.restore_screen()
-        windows = await self._keeper.start(flags, network, PREFERENCES if lockstep else None)
+        windows = self._windows or await self._start_browser(lockstep=lockstep)
         clock = ClockScript() if lockstep else None
         page: Page = await Page.open(windows, self._outline, lambda payload: self._heard(page, payload), clock)
-        if windows is not self._keeper.windows:
+        if windows is not self._windows:
             raise ConnectionLost("the browser ended")
         self._close_page()
         self._page = page
@@ -263,6 +258,42 @@ class PageSession:
             await page.require_javascript()
             self._compiled = True
         return page
+
+    async def _start_browser(self, *, lockstep: bool) -> Windows:
+        if self._ending is not None:
+            await asyncio.shield(self._ending)
+        await self._state.restore_screen()
+        # What a runtime serves itself comes from one port.
+        network = self._files.port if self._files is not None and not self._table.origins else True
+        flags = [*self._flags(), *(FLAGS if lockstep else ())]
+        browser = self._browser = await Browser.start(
+            self._environment, self._folder, flags, network, PREFERENCES if lockstep else None
+        )
+        windows = self._windows = Windows(browser.devtools, popups="popups" in self._table.allow, on_gone=self._gone)
+        browser.process.on_end(lambda: self._browser_ended(browser))
+        browser.devtools.on_close(lambda why: self._browser_hung_up(browser, why))
+        await windows.start()
+        return windows
+
+    def _browser_hung_up(self, browser: Browser, why: str) -> None:
+        # A page can cause this by sending too much at once; it doesn't count towards giving up.
+        call_later(HANG_UP_GRACE_S, "browser: hang-up", self._browser_lost, browser, f"browser: {why}", "page")
+
+    def _browser_ended(self, browser: Browser) -> None:
+        process = browser.process
+        if browser is self._browser and process.output_tail:
+            log.warning("the browser said last:\n    %s", process.output_tail.replace("\n", "\n    "))
+        self._browser_lost(browser, f"browser {process.describe_end()}", "process")
+
+    def _browser_lost(self, browser: Browser, reason: str, cause: Cause) -> None:
+        if browser is self._browser:
+            self._forget_browser()
+            self._lose(reason, cause)
+
+    def _forget_browser(self) -> None:
+        browser, self._browser, self._windows = self._browser, None, None
+        if browser is not None:
+            self._ending = start_task(browser.stop(), "browser's end")
 
     def _flags(self) -> list[str]:
         """Return the flags for zoom, language, and hosts that resolve: files' own alone, else any but this machine."""
@@ -292,7 +323,9 @@ class PageSession:
 
     async def _end_browser(self) -> None:
         self._close_page()
-        await self._keeper.end()
+        self._forget_browser()
+        if self._ending is not None:
+            await asyncio.shield(self._ending)
 
     def _fail(self, reset: Reset, reason: str, cause: Cause) -> None:
         if reset is self._wanted:
@@ -328,8 +361,8 @@ class PageSession:
         for report in self._scores.reports(said):
             if isinstance(report, Ready):
                 self._clear_deadline()
-                if self._kept is not self._keeper.browser:
-                    self._kept = self._keeper.browser
+                if self._kept is not self._browser:
+                    self._kept = self._browser
                     start_task(self._state.keep(), "browser's start")
             self._report(report)
 
@@ -352,7 +385,7 @@ class PageSession:
         """Replace a page that hangs or grows too large, until cancelled."""
         while True:
             await asyncio.sleep(CHECK_EVERY_S)
-            browser, page, scores = self._keeper.browser, self._page, self._scores
+            browser, page, scores = self._browser, self._page, self._scores
             if browser is None or page is None:
                 continue
             try:

@@ -23,7 +23,7 @@ from .step_channels import ReportedSteps
 
 
 class PageSteps(ReportedSteps):
-    """An episode of a page that stands still unless it is stepped; see ``kit.lockstep.AsyncSteps``."""
+    """An episode of a page that stands still unless it is stepped; see ``kit.Steps``."""
 
     def __init__(
         self,

@@ -8,7 +8,7 @@ from typing import Any
 
 from pluriverse_protocol.reports import Done, Observation, Report, Reset, Reward, Text
 
-from pluriverse_server.kit.lockstep import AsyncSteps, Lockstep, Steps, Waited, Work
+from pluriverse_server.kit.lockstep import Lockstep, Steps, Waited, Work
 from pluriverse_server.kit.outcome import Outcome
 from pluriverse_server.permitted import Permitted, permitted_by
 from pluriverse_server.tasks import start_task
@@ -50,7 +50,7 @@ class ReportedSteps:
 
 class StepChannels:
     def __init__(self, *, waits: bool = False) -> None:
-        """``waits``: episodes are ``AsyncSteps``. Else the event loop stands still while a step is played."""
+        """``waits``: episodes are played on the event loop. Else the event loop stands still while a step is played."""
         self.turn = asyncio.Lock()
         """Held while a step is played that waits."""
         self._lockstep = Lockstep()
@@ -60,7 +60,7 @@ class StepChannels:
         self._worker = start_task(self._do(), "steps") if waits else None
         self._listen()
 
-    async def begin(self, episode: Steps | AsyncSteps | None) -> None:
+    async def begin(self, episode: Steps | None) -> None:
         """Play this episode; None: it is in real time, or there is none."""
         await self._lockstep.begin_async(episode)
 
