@@ -20,16 +20,16 @@ from pluriverse_protocol.reports import ReadTree, Reset, Stop, TreeRead
 from Xlib.error import XauthError
 
 from pluriverse_server import event_loop
+from pluriverse_server.display import AsyncInitialState, DisplayLost
 from pluriverse_server.manifest.runtime import EnvTable, Manifest, ManifestError, load
 from pluriverse_server.process import StartError
 from pluriverse_server.programs.catalogue import load_catalogue
 from pluriverse_server.sources.trees import NoTree
 from pluriverse_server.tasks import TaskFailed, first_failure, start_task
-from pluriverse_server.x11.connection import DisplayLost
 
 from .daemon_connection import SOCKET_VARIABLE, DaemonConnection
 from .player import Broken, Player
-from .tree import adopt_orphans, die_with, kill_below
+from .tree import adopt_orphans, die_with, kill_below, shut_out
 
 _SCREEN: Final = ("DISPLAY", "XAUTHORITY")
 
@@ -103,7 +103,11 @@ async def _player(
     if manifest.page is not None:
         from .page_session import PageSession
 
-        return await PageSession.open(directory, manifest, catalogue, screen, folder, daemon)
+        shut_out()
+        state = await AsyncInitialState.open(screen["DISPLAY"], Path(screen["XAUTHORITY"]))
+        session = PageSession(directory, manifest, catalogue, screen, state, folder, daemon)
+        await session.start()
+        return session
     from .cookies import Cookies
     from .play import SharedDesktop
     from .session import Session

@@ -66,7 +66,7 @@ MAX_LATE_S: Final = 1.0
 
 
 class PageSession:
-    """A runtime's page on the screen that ``screen`` names (DISPLAY and XAUTHORITY). Made by ``PageSession.open``."""
+    """A runtime's page on the screen that ``screen`` names (DISPLAY and XAUTHORITY)."""
 
     def __init__(
         self,
@@ -108,22 +108,10 @@ class PageSession:
         self._messages = (0, 0)  # the second of the loop's clock, and how many came within it
         self._tasks = [start_task(self._keep(), "page"), start_task(self._watch(), "page: checks")]
 
-    @classmethod
-    async def open(
-        cls,
-        directory: Path,
-        manifest: Manifest,
-        catalogue: Mapping[str, EnvTable],
-        screen: Mapping[str, str],
-        folder: Path,
-        daemon: DaemonConnection,
-    ) -> PageSession:
+    async def start(self) -> None:
         """Serve the files; the browser is started by the first episode."""
-        state = await AsyncInitialState.open(screen["DISPLAY"], Path(screen["XAUTHORITY"]))
-        session = cls(directory, manifest, catalogue, screen, state, folder, daemon)
-        if session._files is not None:
-            await session._files.start()
-        return session
+        if self._files is not None:
+            await self._files.start()
 
     async def close(self) -> None:
         for task in self._tasks:
