@@ -29,7 +29,7 @@ from pluriverse_server.permitted import Permitted, pass_on
 
 from . import views
 from .outcome import Outcome
-from .step_channel import BEGINS_ELSEWHERE, IN_REAL_TIME, Asked, StepChannel, StepChannelHttpAuth
+from .step_channel import BEGINS_ELSEWHERE, IN_REAL_TIME, Asked, HandoverSocket, StepChannel
 
 if TYPE_CHECKING:
     # The overlay, which uses the window of the kit, does without.
@@ -131,7 +131,7 @@ class Lockstep:
         """Connect to the daemon's socket for step channels, if it has one. ``slots`` None: there is one environment."""
         self.watched: bool = True
         """Whether anybody looks at the screen."""
-        self._http_auth: StepChannelHttpAuth | None = StepChannelHttpAuth.from_environment()
+        self._handovers: HandoverSocket | None = HandoverSocket.from_environment()
         self._server: StepServer | None = None
         self._steps: Steps | None = None
         self._slots = slots
@@ -139,7 +139,7 @@ class Lockstep:
     @property
     def waits_on(self) -> list[Waited]:
         """What to ``select`` for reading beside everything else."""
-        own: list[Waited] = [] if self._http_auth is None else [self._http_auth]
+        own: list[Waited] = [] if self._handovers is None else [self._handovers]
         if self._server is not None:
             own.append(self._server.step_channel)
         return own if self._slots is None else [*own, *self._slots.waits_on]
@@ -172,24 +172,24 @@ class Lockstep:
                 yield partial(server.do, asked, headers)
             if server.step_channel.closed:
                 self._server = None
-        if self._http_auth is not None and self._http_auth in readable:
-            yield from self._accept(self._http_auth)
+        if self._handovers is not None and self._handovers in readable:
+            yield from self._accept(self._handovers)
         if self._slots is not None:
             self._slots.attend(readable)
 
     def close(self) -> None:
         """Hang up on the daemon and the agent."""
-        if self._http_auth is not None:
-            self._http_auth.close()
-            self._http_auth = None
+        if self._handovers is not None:
+            self._handovers.close()
+            self._handovers = None
         self._hang_up()
 
-    def _accept(self, http_auth: StepChannelHttpAuth) -> Iterator[Work]:
+    def _accept(self, handovers: HandoverSocket) -> Iterator[Work]:
         try:
-            slot, step_channel = http_auth.accept()
+            slot, step_channel = handovers.accept()
         except OSError:
-            http_auth.close()
-            self._http_auth = None
+            handovers.close()
+            self._handovers = None
             return
         if slot and step_channel is not None:
             if self._slots is not None:

@@ -171,14 +171,14 @@ class StepChannel:
             self.close()
 
 
-class StepChannelHttpAuth:
+class HandoverSocket:
     """The program's end of the socket on which the daemon hands step channels over."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._socket = connection
 
     @classmethod
-    def from_environment(cls) -> StepChannelHttpAuth | None:
+    def from_environment(cls) -> HandoverSocket | None:
         """Connect to the socket in ``PLURIVERSE_STEP_CHANNEL``; None: the daemon has named none, or is gone."""
         path = os.environ.get(STEP_CHANNEL_VARIABLE)
         if not path:

@@ -166,7 +166,8 @@ class Program:
     async def tree(self, picture: Box) -> Tree:
         """Return what is to be seen of the program within ``picture`` (x, y, width and height on the screen)."""
         if not self._socket.connected:
-            raise NoTree("the program isn't running at the moment")
+            page = self._manifest.page is not None
+            raise NoTree("there is no page at the moment" if page else "the program isn't running at the moment")
         return await self._trees.ask(picture)
 
     @property
