@@ -24,7 +24,8 @@ class Waiting(ReportedSteps):
     def __init__(self, number: int = 1) -> None:
         super().__init__(Reset(number, "a", 0, 60.0))
         self.may = asyncio.Semaphore(0)
-        self.begun = self.ended = 0
+        self.begun = 0
+        self.ended = 0
 
     async def play(self, events: Sequence[Event], frames: int) -> Outcome:
         assert not events
@@ -115,7 +116,7 @@ async def test_pings_are_answered_while_a_step_is_played(stage: Stage) -> None:
 async def test_agent_that_comes_while_an_episode_begins_sees_its_first_frame_once(stage: Stage) -> None:
     async with stage.channels.turn:
         joining = asyncio.create_task(stage.agent())
-        await eventually(lambda: len(stage.channels._listening) == 2)
+        await eventually(lambda: len(stage.channels._listening) == 2)  # pyright: ignore[reportPrivateUsage]
         await stage.channels.begin(Waiting(7))
     agent = await joining
     assert agent.episode == 7
