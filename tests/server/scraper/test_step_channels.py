@@ -24,8 +24,8 @@ class Waiting(ReportedSteps):
     def __init__(self, number: int = 1) -> None:
         super().__init__(Reset(number, "a", 0, 60.0))
         self.may = asyncio.Semaphore(0)
-        self.begun = 0
-        self.ended = 0
+        self.begun: int = 0
+        self.ended: int = 0
 
     async def play(self, events: Sequence[Event], frames: int) -> Outcome:
         assert not events
