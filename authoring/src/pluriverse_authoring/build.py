@@ -19,8 +19,6 @@ from pluriverse_authoring import AuthoringError
 # The parts of a checkout that an image is built from, beside the runtime's folder.
 SOURCES: Final = (
     "Dockerfile",
-    "client/native/rfb_picture.c",
-    "client/native/rfb_picture.h",
     "package.json",
     "package-lock.json",
     "protocol",
@@ -49,7 +47,7 @@ def checkout() -> Path:
     missing = [name for name in SOURCES if not (root / name).exists()]
     if missing:
         raise AuthoringError(
-            f"images are made from a checkout of pluriverse's sources, and {root} is none: it has no {missing[0]}; "
+            f"images are made from a checkout of pluriverse's sources; {root} has no {missing[0]}; "
             "get one with git clone, run make setup in it, and use its .venv/bin/pluriverse-server"
         )
     return root

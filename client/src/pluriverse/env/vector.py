@@ -419,7 +419,7 @@ class VectorEnv(Env):
             raise Closed("this environment isn't configured; call configure(remotes=…) first")
         if self._connections.failed is not None:
             raise RemoteFailed(
-                f"a remote can't be had again: {self._connections.failed!r}"
+                f"a remote can't be replaced: {self._connections.failed!r}"
             ) from self._connections.failed
         return self._connections
 
