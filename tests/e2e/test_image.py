@@ -53,13 +53,11 @@ def test_remote_becomes_healthy_by_itself() -> None:
             remote.container.reload()
 
 
-@pytest.mark.parametrize(
-    ("limits", "users"), [(HARDENED, {"1000"}), (LIMITS, {"1000", "59000"}), ({}, {"1000", "59000"})]
-)
-def test_nothing_runs_as_root(limits: dict[str, Any], users: set[str]) -> None:
+@pytest.mark.parametrize("limits", [LIMITS, {}])
+def test_nothing_runs_as_root(limits: dict[str, Any]) -> None:
     with in_container(limits=limits) as remote:
         listed = remote.container.top(ps_args="-eo pid,uid,args")
-        assert {row[1] for row in listed["Processes"]} == users
+        assert {row[1] for row in listed["Processes"]} == {"1000", "59000"}
 
 
 @pytest.mark.parametrize("variable", ["PLURIVERSE_PASSWORD", "PLURIVERSE_TOKENS"])

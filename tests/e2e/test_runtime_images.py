@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
+from pluriverse.remotes.docker import LIMITS
 from pluriverse.testing import check_gymnasium
 from support.agent import connected
-from support.remotes import in_container
+from support.remotes import HARDENED, in_container
+from support.repeated import assert_repeatable
 
 # The environment that each begins with, and a program of which there is no doubt that it plays.
 BEGINS = {
@@ -35,3 +39,11 @@ async def test_nothing_in_the_image_runs_as_root(runtime: str) -> None:
         listed = remote.container.top(ps_args="-eo pid,uid,args")
         assert {row[1] for row in listed["Processes"]} == {"1000"}
         assert any(BEGINS[runtime][1] in row[2] for row in listed["Processes"])
+
+
+@pytest.mark.parametrize("limits", [HARDENED, LIMITS])
+@pytest.mark.parametrize("runtime", ["gym-core", "doom"])
+def test_image_plays_the_same_again_in_lockstep(runtime: str, limits: dict[str, Any]) -> None:
+    env_id, _ = BEGINS[runtime]
+    with in_container(runtime=runtime, limits=limits) as remote:
+        assert_repeatable(env_id, remote.address, frame_skip=1, steps=200)
