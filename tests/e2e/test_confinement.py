@@ -56,6 +56,9 @@ for line in daemon.makefile("rb"):
 """
 
 MANIFEST = """
+reset.by = "report"
+rewards = [{{ source = "reports" }}]
+envs = [{{ id = "spy.Spy-v0" }}]
 [runtime]
 id = "spy"
 version = "1.0.0"
@@ -65,12 +68,6 @@ screen = {{ width = 320, height = 200 }}
 [program]
 command = ["python", "spy.py", "{secret}"]
 network = {network}
-[reset]
-by = "report"
-[[rewards]]
-source = "reports"
-[[envs]]
-id = "spy.Spy-v0"
 """
 
 REFUSED = {"memory": "Permission denied", "tcp": "Permission denied", "udp": "Permission denied"}

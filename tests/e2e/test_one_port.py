@@ -14,7 +14,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import serialization
@@ -32,6 +31,7 @@ from pluriverse_protocol.events import KeyEvent
 from pluriverse_server.x11.connection import open_display
 from support.certificates import signed
 from support.chromium import Chromium
+from support.kept import Household
 from support.program import until
 from support.relay import Relay, beside, relaying_by
 from support.remotes import MachineRemote, on_machine
@@ -74,13 +74,8 @@ def test_screen_is_seen_by_the_one_port(remote: MachineRemote, implementation: I
 @contextlib.contextmanager
 def held_on(remote: MachineRemote) -> Generator[tuple[Callable[[str], int], Callable[[], set[int]]]]:
     """Which keycode a key has on the remote's display, and which are pressed there."""
-    for child in psutil.Process(remote.process.pid).children(recursive=True):
-        environment = child.environ()
-        if {"DISPLAY", "XAUTHORITY"} <= environment.keys():
-            break
-    else:
-        raise LookupError("no process of the remote has a display")
-    display: Any = open_display(environment["DISPLAY"], Path(environment["XAUTHORITY"]))
+    variables = Household(remote.process.pid, remote.port, "").variables()
+    display: Any = open_display(variables["DISPLAY"], Path(variables["XAUTHORITY"]))
 
     def held() -> set[int]:
         pressed = display.query_keymap()
