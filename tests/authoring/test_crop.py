@@ -14,28 +14,19 @@ from support.recorded import HEIGHT, WIDTH, colour_of, write_recording
 from typer.testing import CliRunner
 
 MANIFEST = """
+program.command = ["toy"]
+reset.by = "restart"
+rewards = [{ source = "health" }]
+envs = [{ id = "toy.First-v0" }]
 [runtime]
 id = "toy"
 version = "1.0.0"
 title = "Toy"
 default_env = "toy.First-v0"
 screen = { width = 160, height = 100 }
-[program]
-command = ["toy"]
-[reset]
-by = "restart"
-[sources.health]
-from = "screen"
-read = "bar"
-region = [10, 20, 30, 40]
-colour = "#ff0000"
-[sources.exit]
-from = "process"
-read = "exit"
-[[rewards]]
-source = "health"
-[[envs]]
-id = "toy.First-v0"
+[sources]
+health = { from = "screen", read = "bar", region = [10, 20, 30, 40], colour = "#ff0000" }
+exit = { from = "process", read = "exit" }
 """
 
 

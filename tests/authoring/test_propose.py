@@ -25,38 +25,19 @@ REGION = (60, 20, 100, 40)
 SCORES = (0, 15, 0, 230)
 
 MANIFEST = f"""
+program.command = ["toy"]
+reset.by = "restart"
+rewards = [{{ source = "score" }}]
+envs = [{{ id = "toy.First-v0" }}]
 [runtime]
 id = "toy"
 version = "1.0.0"
 title = "Toy"
 default_env = "toy.First-v0"
-
-[program]
-command = ["toy"]
-
-[reset]
-by = "restart"
-
-[sources.score]
-from = "screen"
-read = "number"
-region = {list(REGION)}
-
-[sources.over]
-from = "screen"
-read = "colour"
-region = [0, 0, 20, 20]
-colour = "#ff0000"
-
-[sources.said]
-from = "log"
-pattern = "said"
-
-[[rewards]]
-source = "score"
-
-[[envs]]
-id = "toy.First-v0"
+[sources]
+score = {{ from = "screen", read = "number", region = {list(REGION)} }}
+over = {{ from = "screen", read = "colour", region = [0, 0, 20, 20], colour = "#ff0000" }}
+said = {{ from = "log", pattern = "said" }}
 """
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import jsonschema
 import pytest
 from pluriverse.remotes.address import REWARDER_PORT, VNC_PORT
 from support.manifests import Manifest, pod_spec, templated, validate
@@ -50,19 +49,6 @@ def test_with_tls_probes_ask_by_it_and_the_certificate_is_where_a_remote_looks(w
     assert set_to["PLURIVERSE_TLS_CERT"] == f"{mounted}/tls.crt"
     assert set_to["PLURIVERSE_TLS_KEY"] == f"{mounted}/tls.key"
     assert "PLURIVERSE_TOKENS_FILE" in set_to
-
-
-@pytest.mark.parametrize("part", ["spec", "rule", "container"])
-def test_validation_finds_what_is_misspelt_anywhere(part: str) -> None:
-    template = of_way("sandbox")
-    parts = {
-        "spec": template["spec"],
-        "rule": template["spec"]["networkPolicy"]["ingress"][0],
-        "container": pod_spec(template)["containers"][0],
-    }
-    parts[part]["misspelt"] = "yes"
-    with pytest.raises(jsonschema.ValidationError, match="misspelt"):
-        validate(template)
 
 
 def test_remotes_run_without_privileges_on_a_read_only_root(way: str) -> None:

@@ -72,21 +72,6 @@ def test_every_task_is_played_with_each_seed_in_each_mode_that_it_has(played: Pl
         assert (played.folder.path / episode.recording).exists()
 
 
-def test_run_goes_on_with_what_is_left(played: Played) -> None:
-    def once(play: Play) -> None:
-        if play.seed == 1:
-            raise KeyboardInterrupt
-        loop(play, lambda _: None)
-
-    runner = played.runner(lambda: ByWord(once))
-    with pytest.raises(KeyboardInterrupt):
-        runner.run(runner.lots(()), ["local:1"])
-    assert [episode.seed for episode in played.episodes] == [0]
-    again = played.runner(lambda: open_agent("still"))
-    again.run(again.lots({episode.key for episode in played.folder.read()[1]}), ["local:1"])
-    assert [episode.seed for episode in played.episodes] == [0, 1]
-
-
 def test_agent_that_fails_loses_its_episode_and_no_other(played: Played) -> None:
     def fails_once(play: Play) -> None:
         if play.seed == 0:

@@ -30,21 +30,16 @@ for line in daemon.makefile("rb"):
         daemon.sendall(json.dumps({"report": "ready", "episode": request["episode"]}).encode() + b"\\n")
 """
 RUNTIME: Final = """
+program = { command = ["python", "-I", "-S", "program.py"], ready.report = "ready" }
+reset.by = "report"
+rewards = [{ source = "reports" }]
+envs = [{ id = "waiting.Waiting-v0" }]
 [runtime]
 id = "waiting"
 version = "0.1.0"
 title = "A program that waits"
 default_env = "waiting.Waiting-v0"
 screen = { width = 320, height = 200 }
-[program]
-command = ["python", "-I", "-S", "program.py"]
-ready = { report = "ready" }
-[reset]
-by = "report"
-[[rewards]]
-source = "reports"
-[[envs]]
-id = "waiting.Waiting-v0"
 """
 
 _NETWORK: Final = f"127.{random.randrange(1, 250)}.{random.randrange(1, 250)}"

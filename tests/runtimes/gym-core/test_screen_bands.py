@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
-import pytest
 from gym_core.screen import LEAST_GAP, WORD, changed_bands
 from hypothesis import given
 from hypothesis import strategies as st
@@ -44,18 +43,3 @@ def test_bands_are_tight_ordered_and_apart(rows: set[int], shape: tuple[int, ...
     assert all(top in rows and bottom - 1 in rows for top, bottom in bands)
     assert all(top < bottom for top, bottom in bands)
     assert all(below - bottom >= LEAST_GAP for (_, bottom), (below, _) in itertools.pairwise(bands))
-
-
-@pytest.mark.parametrize(
-    ("rows", "bands"),
-    [
-        (set[int](), []),
-        ({0}, [(0, 1)]),
-        ({HEIGHT - 1}, [(HEIGHT - 1, HEIGHT)]),
-        ({10, 10 + LEAST_GAP}, [(10, 11 + LEAST_GAP)]),
-        ({10, 11 + LEAST_GAP}, [(10, 11), (11 + LEAST_GAP, 12 + LEAST_GAP)]),
-        (set(range(HEIGHT)), [(0, HEIGHT)]),
-    ],
-)
-def test_rows_less_than_the_least_gap_apart_share_a_band(rows: set[int], bands: list[tuple[int, int]]) -> None:
-    assert changed_bands(*frames(rows, (HEIGHT, WIDTH), 1)) == bands

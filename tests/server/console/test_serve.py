@@ -11,15 +11,13 @@ from pluriverse_server.manifest.runtime import load
 from pluriverse_server.settings import Settings
 
 UNREWARDED = """
+program.command = ["sleep", "600"]
+envs = [{ id = "still.Still-v0" }]
 [runtime]
 id = "still"
 version = "1.0.0"
 title = "Nothing moves"
 default_env = "still.Still-v0"
-[program]
-command = ["sleep", "600"]
-[[envs]]
-id = "still.Still-v0"
 """
 
 GYM_CORE = Path(__file__).parents[3] / "runtimes" / "gym-core"
