@@ -44,6 +44,6 @@ def test_several_remotes_and_lists_of_events_are_refused() -> None:
         action_spec(ActionMap(Spaces(), (0, 0, 9, 9), "events"))
 
 
-@pytest.mark.parametrize("env_id", ["gym-core.MiniGrid-HttpAuthKey-5x5-v0", "gym-core.CartPoleLowD-v0"])
+@pytest.mark.parametrize("env_id", ["gym-core.MiniGrid-DoorKey-5x5-v0", "gym-core.CartPoleLowD-v0"])
 def test_contract_holds(env_id: str, address: str) -> None:
     check(env_id, address, size=(32, 32), grey=True)

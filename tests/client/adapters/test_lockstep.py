@@ -220,7 +220,7 @@ def test_screen_has_the_picture_in_its_place_and_is_black_around_it(pong: Core) 
 
 
 def test_text_and_numbers_and_lives_come_with_the_frames(address: str) -> None:
-    with Core("gym-core.MiniGrid-HttpAuthKey-5x5-v0", address, clock="lockstep") as core:
+    with Core("gym-core.MiniGrid-DoorKey-5x5-v0", address, clock="lockstep") as core:
         mission = begin(core, seed=1).text
         assert mission
         assert step(core, 0).text == mission

@@ -22,7 +22,7 @@ PONG = "gym-core.PongDeterministic-v3"
 STICKY = "gym-core.MontezumaRevenge-v0"
 POLE = "gym-core.CartPole-v0"
 LANDER = "gym-core.LunarLander-v3"
-MAZE = "gym-core.MiniGrid-HttpAuthKey-5x5-v0"
+MAZE = "gym-core.MiniGrid-DoorKey-5x5-v0"
 
 RIGHT = 0xFF53
 
