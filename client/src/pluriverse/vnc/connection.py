@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +11,7 @@ from numpy.typing import NDArray
 from .input_state import InputEvent, InputState
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Frame:
+class Frame(NamedTuple):
     """One whole frame, never torn.
 
     ``array`` is uint8 of shape (height, width, 3), RGB, or (height, width, 1) where grey was asked for; read-only, and

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from itertools import repeat
 from typing import Final
 
 from pluriverse_protocol.events import KeyEvent, PointerEvent
@@ -22,19 +24,18 @@ class InputState:
         self._keys: dict[int, None] = {}
         self._pointer = PointerEvent(0, 0, 0)
 
-    def messages(self, events: Iterable[InputEvent], *, extended: bool = False) -> bytes:
+    def messages(self, events: Sequence[InputEvent], *, extended: bool = False) -> bytes:
         """Return the messages of these events, and note what they press.
 
         ``extended``: the server has said that it takes nine buttons.
         """
-        events = list(events)
-        sent = b"".join(_message(event, extended) for event in events)
+        sent = b"".join(map(_message, events, repeat(extended)))
         self.note(events)
         return sent
 
     def release(self) -> bytes:
         """Return the messages that release everything; another connection may yet ask what was held."""
-        return b"".join(_message(event, False) for event in self.releases())
+        return b"".join(map(_message, self.releases(), repeat(False)))
 
     def presses(self) -> list[InputEvent]:
         """Return the events that press everything again, as another connection needs them.
@@ -64,6 +65,8 @@ class InputState:
         return releases
 
 
+# Agents press the same few keys again and again.
+@lru_cache(4096)
 def _message(event: InputEvent, extended: bool) -> bytes:
     if isinstance(event, KeyEvent):
         return messages.key_event(event.keysym, event.down)

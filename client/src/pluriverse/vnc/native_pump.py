@@ -59,7 +59,7 @@ class NativePump:
     def frame(self) -> Frame | None:
         taken = self.native.frame()
         if taken is not self._taken and taken is not None:
-            self._taken, self._frame = taken, Frame(*taken)
+            self._taken, self._frame = taken, Frame._make(taken)
         return self._frame
 
     def send_events(self, events: Sequence[InputEvent]) -> None:
