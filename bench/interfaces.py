@@ -200,7 +200,7 @@ def _received_all() -> None:
     pass
 
 
-_CORES_CALLS: Final = ("reset", "send", "receive", "receive_ready", "receive_all", "picture")
+_CORES_CALLS: Final = ("reset", "send", "wait", "receive", "receive_ready", "receive_all", "picture")
 
 # A core that answers with what it answered last.
 _AT_ONCE: Final[Mapping[str, Callable[..., Any]]] = {
