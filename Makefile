@@ -108,8 +108,8 @@ film: setup-dev  ## Film four games in the viewer for the README
 
 lock: setup-dev  ## Resolve all dependencies anew into requirements.lock
 	.venv/bin/uv pip compile -q --universal --generate-hashes --python-version 3.11 --no-header \
-	  $(foreach name,pluriverse pluriverse-protocol pluriverse-server,--no-emit-package $(name)) \
-	  protocol/pyproject.toml server/pyproject.toml client/pyproject.toml \
+	  $(foreach name,pluriverse pluriverse-authoring pluriverse-eval pluriverse-protocol pluriverse-server,--no-emit-package $(name)) \
+	  */pyproject.toml \
 	  $(foreach group,gym-core doom build assets test torch bench lint,--group pyproject.toml:$(group)) \
 	  --override tools/not-locked.txt --no-emit-package torch -o requirements.lock
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 import cv2
 import numpy as np
 from numpy.typing import NDArray
-from pluriverse_server.authoring.learn import learn
+from pluriverse_authoring.learn import learn
 from pluriverse_server.manifest.sources import PLAIN
 from pluriverse_server.sources.reading import ScreenReader, SourceError
 from pluriverse_server.sources.screen import Grabber

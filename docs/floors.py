@@ -24,7 +24,7 @@ def contracts() -> dict[str, list[list[str]]]:
     layers = {
         contract["containers"][0]: contract["layers"]
         for contract in configuration["tool"]["importlinter"]["contracts"]
-        if contract["type"] == "layers"
+        if "containers" in contract
     }
     return {name: [re.split(r"\s*[|:]\s*", floor) for floor in layers[name]] for name in SOURCES}
 

@@ -1,4 +1,4 @@
-"""tests/{protocol,client,server} mirror the source: from a module's path follows where its tests are, and back."""
+"""Tests mirror the source: from the path of a module follows where its tests are, and back."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ SOURCES: Final = {
     "protocol": ROOT / "protocol/src/pluriverse_protocol",
     "client": ROOT / "client/src/pluriverse",
     "server": ROOT / "server/src/pluriverse_server",
+    "authoring": ROOT / "authoring/src/pluriverse_authoring",
+    "evaluation": ROOT / "evaluation/src/pluriverse_eval",
 }
 # What is tested of a whole package, lives elsewhere, or isn't written in Python.
 OTHERS: Final = {
@@ -22,6 +24,7 @@ OTHERS: Final = {
     "client/native/test_twins.py": "client/native",
     "client/native/test_web_stream.py": "client/native/web_stream.c",
     "client/testing/test_testing.py": "client/src/pluriverse/testing",
+    "evaluation/suites/realtime/test_suite.py": "evaluation/src/pluriverse_eval/suites/realtime.toml",
     "server/display/test_connection.py": "server/src/pluriverse_server/x11/connection.py",
     "server/scraper/test_remote.py": "server/src/pluriverse_server/scraper",
     "server/scraper/test_scraper.py": "server/src/pluriverse_server/scraper",

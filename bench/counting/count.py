@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 from pluriverse_server.kit import Window
 
-GAME: Final = Path(__file__).parents[2] / "server/src/pluriverse_server/authoring/templates/game.py"
+GAME: Final = Path(__file__).parents[2] / "authoring/src/pluriverse_authoring/templates/game.py"
 WIDTH, HEIGHT = 320, 240
 
 # Longer than a reward takes, so that each is known by the number before it; and out of step with any frame rate.

@@ -7,7 +7,7 @@ from collections.abc import Generator
 from pathlib import Path
 
 import pytest
-from pluriverse_server.authoring.init import init
+from pluriverse_authoring.init import init
 from support.pace import check_pace
 from support.remotes import ROOT, MachineRemote, on_machine
 

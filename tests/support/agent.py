@@ -133,6 +133,8 @@ async def connected(
         max_size=None,
         compression=None,
         close_timeout=1,
+        # Nobody answers a ping while another test has the event loop.
+        ping_interval=None,
         **options,
     ) as socket:
         yield Agent(socket)

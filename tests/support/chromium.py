@@ -85,7 +85,8 @@ class Chromium:
         process = await ChildProcess.start("chromium", command, env=environment, network=True)
         try:
             address = await _devtools_address(process, profile / "DevToolsActivePort")
-            connection = await websockets.connect(address, max_size=None, compression=None)
+            # It may be alive and too busy to answer a ping in time.
+            connection = await websockets.connect(address, max_size=None, compression=None, ping_interval=None)
             browser = cls(process, connection)
         except BaseException:
             await process.stop()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from pluriverse.evaluation.results import Episode, Run
-from pluriverse.evaluation.suite import Suite, Task
+from pluriverse_eval.results import Episode, Run
+from pluriverse_eval.suite import Suite, Task
 
 PONG: Final = "gym-core.PongNoFrameskip-v3"
 

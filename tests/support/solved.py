@@ -8,11 +8,11 @@ from typing import Any, Final, cast
 
 import numpy as np
 from pluriverse.adapters.pictures import Pixels
-from pluriverse.evaluation.agents.agent import Seen
-from pluriverse.evaluation.agents.scripted import ScriptedAgent
-from pluriverse.evaluation.modes import parse_modes
-from pluriverse.evaluation.play import Play
-from pluriverse.evaluation.suite import Task, read_suite
+from pluriverse_eval.agents.agent import Seen
+from pluriverse_eval.agents.scripted import ScriptedAgent
+from pluriverse_eval.modes import parse_modes
+from pluriverse_eval.play import Play
+from pluriverse_eval.suite import Task, read_suite
 from support.remotes import RemoteUnderTest
 
 TASKS: Final = {task.name: task for task in read_suite("realtime").tasks}

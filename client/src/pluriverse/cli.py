@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
+import importlib.util
 import json
 import logging
 import os
@@ -15,7 +17,6 @@ from pathlib import Path
 from typing import Annotated, Any, Final, NoReturn, cast
 
 import typer
-import typer.core
 
 from .errors import ConfigurationError, PluriverseError, needed
 
@@ -99,7 +100,7 @@ def random(
     from .wrappers import Render
 
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
-    with _exit_on_error(), pluriverse.make(env, remotes) as vector:
+    with exit_on_error(), pluriverse.make(env, remotes) as vector:
         player = Render(vector, render) if render else vector
         play_randomly(player, seconds=seconds, fps=fps, report=typer.echo)
 
@@ -131,7 +132,7 @@ def play(
 
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
     kind = cast("Clock", clock)
-    with _exit_on_error(), contextlib.suppress(KeyboardInterrupt):
+    with exit_on_error(), contextlib.suppress(KeyboardInterrupt):
         play_by_hand(env, remotes, clock=kind, fps=fps, seed=seed, record=record, seconds=seconds, report=typer.echo)
 
 
@@ -147,7 +148,7 @@ def demo(
     from .demo import play
 
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
-    with _exit_on_error(), contextlib.suppress(KeyboardInterrupt):
+    with exit_on_error(), contextlib.suppress(KeyboardInterrupt):
         play(remotes, port=port, seconds=seconds, report=typer.echo)
 
 
@@ -169,7 +170,7 @@ def openenv(
 
     Clients send the token in $PLURIVERSE_TOKEN; if that isn't set, one is made, and printed in the address.
     """
-    with _exit_on_error():
+    with exit_on_error():
         with needed("OpenEnv", extra="openenv"):
             from .serving import openenv_server
             from .serving.web import parse_where, serve, take_token
@@ -210,7 +211,7 @@ def mcp(
 
     Over HTTP clients send the token in $PLURIVERSE_TOKEN; if that isn't set, one is made and printed.
     """
-    with _exit_on_error():
+    with exit_on_error():
         with needed("the Model Context Protocol", extra="mcp"):
             from .remotes.free import Remotes
             from .serving import mcp_run, mcp_server
@@ -229,111 +230,6 @@ def mcp(
         mcp_run.run_http(server, computers, where, token, lambda: typer.echo(greeting))
 
 
-class _EvalGroup(typer.core.TyperGroup):
-    """``eval SUITE`` is ``eval run SUITE``."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Say ``run`` where no command is named."""
-        if args and args[0] not in (*self.commands, "--help"):
-            args = ["run", *args]
-        return super().parse_args(ctx, args)
-
-
-evaluate: Final[typer.Typer] = typer.Typer(
-    cls=_EvalGroup,
-    no_args_is_help=True,
-    help="Play a suite of tasks with an agent, and say how well it plays and what it loses while it thinks.\n\n"
-    "``eval SUITE`` is short for ``eval run SUITE``.",
-)
-app.add_typer(evaluate, name="eval")
-
-
-@evaluate.command("run")
-def evaluate_run(
-    suite: Annotated[str, typer.Argument(help="A suite's .toml file, or realtime, which is shipped.")] = "realtime",
-    agent: Annotated[
-        str,
-        typer.Option(
-            "--agent",
-            "-a",
-            help="random, still or scripted; FILE.py:NAME or MODULE:NAME; openai:MODEL; command:WORDS; or mcp:WORDS.",
-        ),
-    ] = "random",
-    remotes: RemotesOption = "1",
-    modes: Annotated[
-        str,
-        typer.Option(
-            "--modes",
-            "-m",
-            help="How time passes while the agent thinks: paused, live, or either with milliseconds more, as live+200.",
-        ),
-    ] = "paused,live,live+200",
-    seeds: Annotated[int | None, typer.Option(help="How many of the suite's seeds; if not given, all.")] = None,
-    task: Annotated[
-        list[str] | None, typer.Option("--task", "-t", help="A task, or a pattern ('click-*'); repeatable.")
-    ] = None,
-    endpoint: Annotated[
-        str | None, typer.Option(metavar="URL", help="Where openai:MODEL is; if not given, $OPENAI_BASE_URL.")
-    ] = None,
-    size: SizeOption = (1280, 800),
-    out: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Where results are; if not given, eval/SUITE-AGENT.")
-    ] = None,
-) -> None:
-    """Play a suite, and write results.jsonl, recordings and report.html; the same command goes on with what is left.
-
-    Exits with 1 if episodes are missing because remotes broke. It needs the extra eval.
-    """
-    from .evaluation import commands
-
-    with _exit_on_error():
-        missing = commands.run(
-            suite,
-            agent=agent,
-            endpoint=endpoint,
-            remotes=remotes,
-            modes=modes,
-            seeds=seeds,
-            patterns=task or (),
-            out=out,
-            options={"width": size[0], "height": size[1]},
-        )
-    if missing:
-        raise typer.Exit(EXIT_BROKEN)
-
-
-@evaluate.command("compare")
-def evaluate_compare(
-    first: Annotated[Path, typer.Argument(help="A folder of results.")],
-    second: Annotated[Path, typer.Argument(help="Another, of the same suite.")],
-) -> None:
-    """Say by how much the second agent scores higher, and whether that is real, by paired bootstrap."""
-    from .evaluation import commands
-
-    with _exit_on_error():
-        commands.compare_runs(first, second)
-
-
-@evaluate.command("table")
-def evaluate_table(
-    folders: Annotated[list[Path], typer.Argument(help="Folders of results, of the same suite.")],
-) -> None:
-    """Print the scores of runs beside each other, in Markdown, and by how much runs of the same agent differ."""
-    from .evaluation import commands
-
-    with _exit_on_error():
-        commands.print_table(folders)
-
-
-@evaluate.command("report")
-def evaluate_report(folder: Annotated[Path, typer.Argument(help="A folder of results.")]) -> None:
-    """Write report.html of a folder again."""
-    from .evaluation import commands
-
-    with _exit_on_error():
-        commands.report(folder)
-
-
 @app.command()
 def envs(
     runtime: Annotated[str | None, typer.Argument(help="The runtime's id; if not given, all.")] = None,
@@ -342,7 +238,7 @@ def envs(
     """List the ids of the environments that this machine can run, one a line."""
     from .catalogue import environments
 
-    with _exit_on_error():
+    with exit_on_error():
         entries = environments(runtime)
         typer.echo(json.dumps(entries, indent=2) if as_json else "\n".join(str(entry["id"]) for entry in entries))
 
@@ -360,7 +256,7 @@ def ping(
     from .remotes.address import parse_addresses
     from .remotes.parse import PASSWORD_VARIABLE
 
-    with _exit_on_error():
+    with exit_on_error():
         for place in parse_addresses(address, os.environ.get(PASSWORD_VARIABLE)):
             for line in examine(place, count):
                 typer.echo(line)
@@ -388,7 +284,7 @@ def export(
     """Write recordings as a dataset of a person's observations and actions, or as films."""
     from .recording.export import Export
 
-    with _exit_on_error():
+    with exit_on_error():
         exporter = Export(recording, fps=fps, size=size, kind=actions, report=typer.echo)
         if minari is None and video is None:
             raise ConfigurationError("export what? expected --minari DATASET, --video FILE, or both")
@@ -412,7 +308,7 @@ def verify(
     """
     from .recording.verify import verify as play_again
 
-    with _exit_on_error():
+    with exit_on_error():
         count = int(remotes) if remotes.isdecimal() else remotes
         verified = play_again(run, count, lambda line: typer.echo(line, err=True))
     typer.echo(f"{verified.steps} steps of {verified.episodes} episodes are the same", err=bool(verified.difference))
@@ -436,11 +332,24 @@ def doctor(runtime: Annotated[str, typer.Argument(help="The runtime that is to r
 
 
 def main() -> None:
+    _add_eval()
     app(prog_name="pluriverse")
 
 
+def _add_eval() -> None:
+    """Add the command of pluriverse-eval, or one that says how to install it."""
+    if importlib.util.find_spec("pluriverse_eval") is not None:
+        app.add_typer(importlib.import_module("pluriverse_eval.cli").app, name="eval")
+        return
+
+    @app.command("eval", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+    def missing() -> None:
+        """Play a suite of tasks with an agent; needs pluriverse-eval."""
+        _fail("eval needs pluriverse-eval: pip install pluriverse-eval", EXIT_USAGE)
+
+
 @contextlib.contextmanager
-def _exit_on_error() -> Generator[None]:
+def exit_on_error() -> Generator[None]:
     """Print an error of ours as one message, and exit with its status."""
     try:
         yield

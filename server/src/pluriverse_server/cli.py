@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
+import importlib.util
 import json
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 from pluriverse_protocol.rfb.security import generate_password
 
 from . import event_loop
-from .authoring.commands import add_commands
 from .console.options import (
     ENV_HELP,
     RUNTIME_HELP,
@@ -32,6 +33,9 @@ from .console.serve import EXIT_USAGE, exit_on_error, fail, serve, set_up_loggin
 from .manifest.runtime import ManifestError, load
 from .process import raise_descriptor_limit
 from .settings import DisplayBackend, Settings
+
+# The commands that pluriverse-authoring brings.
+AUTHORING: Final = ("init", "look", "validate", "try", "record", "label", "learn", "crop", "score", "build")
 
 app = typer.Typer(
     name="pluriverse-server",
@@ -176,7 +180,28 @@ def envs(
         typer.echo("\n".join(catalogue))
 
 
-add_commands(app)
+def _add_authoring() -> None:
+    """Add the commands of pluriverse-authoring, or such that say how to install it."""
+    if importlib.util.find_spec("pluriverse_authoring") is not None:
+        app.add_typer(importlib.import_module("pluriverse_authoring.cli").app)
+        return
+
+    def missing(context: typer.Context) -> None:
+        """Make a runtime; needs pluriverse-authoring."""
+        fail(
+            f"{context.info_name} is a part of pluriverse-authoring; install it: pip install pluriverse-authoring",
+            EXIT_USAGE,
+        )
+
+    for name in AUTHORING:
+        app.command(
+            name,
+            rich_help_panel="Making a runtime",
+            context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
+        )(missing)
+
+
+_add_authoring()
 
 
 def main() -> None:

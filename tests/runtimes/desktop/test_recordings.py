@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
-from pluriverse_server.authoring.labels import beside, labels_path, read_labels
-from pluriverse_server.authoring.report import as_json
-from pluriverse_server.authoring.score import mutations_of, score_recording
+from pluriverse_authoring.labels import beside, labels_path, read_labels
+from pluriverse_authoring.report import as_json
+from pluriverse_authoring.score import mutations_of, score_recording
 from pluriverse_server.manifest.runtime import load
 from support.nightly import nightly_but
 from support.remotes import ROOT

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 
-from pluriverse_server.authoring.labels import beside, labels_path, read_labels
-from pluriverse_server.authoring.report import as_json
-from pluriverse_server.authoring.score import score_recording
+from pluriverse_authoring.labels import beside, labels_path, read_labels
+from pluriverse_authoring.report import as_json
+from pluriverse_authoring.score import score_recording
 from pluriverse_server.manifest.runtime import load
 from support.remotes import ROOT
 

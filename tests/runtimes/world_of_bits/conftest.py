@@ -18,7 +18,7 @@ def vendored() -> None:
     subprocess.run([sys.executable, str(RUNTIME / "vendor.py")], check=True, timeout=180, capture_output=True)
 
 
-@pytest_asyncio.fixture(scope="session", loop_scope="session")
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def player(vendored: None) -> AsyncGenerator[Player]:
     """A player on a remote of its own."""
     with short_folder() as folder:

@@ -7,7 +7,7 @@ from support.nightly import nightly_but
 from support.wob import Player
 from support.wob_solvers import FAILURES, SOLVERS
 
-pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
+pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
 
 # One whose tasks can't be failed into being solved: where what is asked for isn't what there is already.
 SEED = 22

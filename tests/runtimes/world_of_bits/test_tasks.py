@@ -11,7 +11,7 @@ import pytest
 from support.nightly import nightly_but
 from support.wob import HASTY_SEED, RUNTIME, TASK, Player
 
-pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
 
 SEED = 7
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pluriverse_server.authoring.learn import learn
+from pluriverse_authoring.learn import learn
 from pluriverse_server.sources.screen.line import CLEAR, Line, Spelling
 from support.glyphs import Style, draw
 

@@ -5,7 +5,7 @@ from functools import cache
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pluriverse_server.authoring.learn import learn
+from pluriverse_authoring.learn import learn
 from pluriverse_server.manifest.sources import PLAIN
 from pluriverse_server.sources.screen.glyphs import Glyphs
 from pluriverse_server.sources.screen.number import NumberReader, TextReader, number_in

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from PIL import Image
-from pluriverse_server.authoring.learn import learn
+from pluriverse_authoring.learn import learn
 from pluriverse_server.manifest.sources import AnySource, ScreenSource
 from pluriverse_server.sources.reading import SourceError
 from pluriverse_server.sources.screen import make_reader

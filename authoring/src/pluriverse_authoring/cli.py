@@ -1,0 +1,397 @@
+"""The author's commands of ``pluriverse-server``: arguments and output. Their work is done by the modules beside."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal
+
+import typer
+from pluriverse_protocol.recordings import MAX_SECONDS
+from pluriverse_protocol.rfb.security import generate_password
+from pluriverse_server import event_loop
+from pluriverse_server.console.options import (
+    DraftOption,
+    EnvArgument,
+    HostOption,
+    PasswordOption,
+    RewarderPortOption,
+    RuntimeArgument,
+    VerboseOption,
+    VncPortOption,
+)
+from pluriverse_server.console.secrecy import keep_secret
+from pluriverse_server.console.serve import EXIT_BROKEN, EXIT_USAGE, exit_on_error, fail, serve, set_up_logging
+from pluriverse_server.manifest.draft import DRAFT_VARIABLE
+from pluriverse_server.manifest.runtime import ManifestError
+from pluriverse_server.settings import Settings
+from typer.core import TyperCommand
+
+from pluriverse_authoring import AuthoringError
+
+PANEL = "Making a runtime"
+
+RecordingArgument = Annotated[Path, typer.Argument(help="A file that record has written.", show_default=False)]
+
+
+def _exit_on_authoring_error(command: Callable[..., None]) -> Callable[..., None]:
+    @functools.wraps(command)
+    def run(**arguments: object) -> None:
+        try:
+            command(**arguments)
+        except (AuthoringError, ManifestError) as error:
+            fail(str(error), EXIT_USAGE)
+
+    return run
+
+
+def init(
+    name: Annotated[
+        str, typer.Argument(help="The runtime's id: lower-case letters, digits and dashes.", show_default=False)
+    ],
+    directory: Annotated[
+        Path | None, typer.Option(help="The folder to write it into; if not given, NAME here.", show_default=False)
+    ] = None,
+) -> None:
+    """Write a runtime that runs as it is, with a tiny game to be replaced by your own program.
+
+    The game reports nothing: its score and lives are read from the screen, as with any program.
+    """
+    from .init import init as write
+
+    folder = directory or Path(name)
+    files = write(name, folder)
+    typer.echo("\n".join(f"wrote {path}" for path in files))
+    typer.echo(f"next: pluriverse-server try {folder}")
+
+
+def look(
+    words: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="COMMAND",
+            help="A program with its arguments; the address or the file of a page; or a runtime's folder.",
+            show_default=False,
+        ),
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option(help="The folder of the new runtime; if not given, named after the program.", show_default=False),
+    ] = None,
+    screen: Annotated[str, typer.Option(help="The new runtime's screen, WIDTHxHEIGHT in pixels.")] = "1024x768",
+    env: Annotated[str | None, typer.Option(help="Of a runtime with several environments, which.")] = None,
+    vnc_port: VncPortOption = 5900,
+    rewarder_port: RewarderPortOption = 15900,
+    verbose: VerboseOption = False,
+) -> None:
+    """Run a program without any runtime.toml, look at it in the browser, and write down what is read of it.
+
+    Drag a region in the viewer, and each reader that may fit says what it reads and how sure it is. Each choice becomes
+    a table of a new runtime.toml.
+    """
+    import re
+
+    from .look import look as look_at
+    from .runtime_file import RuntimeFile, begin
+
+    size = re.fullmatch(r"(\d{2,4})x(\d{2,4})", screen)
+    if size is None:
+        fail(f"--screen {screen}: expected WIDTHxHEIGHT in pixels, such as 640x480", EXIT_USAGE)
+    folder = begin(words, output, (int(size[1]), int(size[2])))
+    file = RuntimeFile(folder, env)
+    with exit_on_error():
+        settings = _prepare(folder, file.env_id, "127.0.0.1", vnc_port, rewarder_port, None, True, verbose)
+        event_loop.run(look_at(file, settings))
+
+
+def validate(
+    runtime: RuntimeArgument,
+    draft: DraftOption = False,
+) -> None:
+    """Check a runtime: prints each mistake with its file, line and remedy; exit status 2 if there are any.
+
+    Checks runtime.toml and the games' files, the files and programs that they name, the places on the screen, and the
+    environments. Warns of what runs but is likely to give wrong rewards. Starts nothing but the catalogue's script.
+    """
+    from .validate import validate as check
+
+    found = check(runtime, draft=draft)
+    for problem in (*found.warnings, *found.mistakes):
+        typer.echo(str(problem), err=True)
+    if found.mistakes or found.manifest is None:
+        raise typer.Exit(EXIT_USAGE)
+    about = found.manifest.runtime
+    typer.echo(f"{runtime}: valid: runtime {about.id} {about.version}, {len(found.catalogue)} environments")
+
+
+def try_(
+    runtime: RuntimeArgument,
+    env: EnvArgument = None,
+    host: HostOption = "127.0.0.1",
+    vnc_port: VncPortOption = 5900,
+    rewarder_port: RewarderPortOption = 15900,
+    password: PasswordOption = None,
+    draft: DraftOption = False,
+    verbose: VerboseOption = False,
+) -> None:
+    """Run a remote whose viewer draws what each source reads over the picture, with the rewards beside it.
+
+    Open the printed address, take control, and play: every reading is framed where it was read, with its value and
+    state, and each reward and end is listed.
+    """
+    with exit_on_error():
+        settings = _prepare(runtime, env, host, vnc_port, rewarder_port, password, draft, verbose)
+        event_loop.run(serve(settings, show_status=sys.stderr.isatty(), query="&readings=1&control=1"))
+
+
+def record(
+    runtime: RuntimeArgument,
+    env: EnvArgument = None,
+    seconds: Annotated[
+        float | None,
+        typer.Option(
+            min=1, max=MAX_SECONDS, help="End after so many seconds; if not given, with Ctrl-C or after a day."
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(help="The file; if not given, the next number in the runtime's recordings.", show_default=False),
+    ] = None,
+    keep: Annotated[
+        Literal["all", "often", "regions"],
+        typer.Option(
+            help="all: each picture of the screen. often: the sources' regions, and all of it five times a second, "
+            "or less often and coarsely as needed for 10 MB in four minutes. "
+            "regions: these, and all of it coarsely every five seconds."
+        ),
+    ] = "all",
+    agent: Annotated[
+        Literal["person", "random"],
+        typer.Option(help="Who plays: a person, in the viewer; or random choices of the environment's spaces."),
+    ] = "person",
+    host: HostOption = "127.0.0.1",
+    vnc_port: VncPortOption = 5900,
+    rewarder_port: RewarderPortOption = 15900,
+    password: PasswordOption = None,
+    draft: DraftOption = False,
+    verbose: VerboseOption = False,
+) -> None:
+    """Run a remote and record it: its screen, readings, rewards and input, on one clock.
+
+    Open the printed address and play, or let an agent play. Ctrl-C ends it and finishes the file.
+    """
+    from pluriverse_server.recording.file import already_there
+    from pluriverse_server.recording.recorder import RecordingFailed
+
+    from .record import RecordedRemote, RecordingOptions
+
+    if output is not None and (there := already_there(output)) is not None:
+        fail(f"{there} is there already; name another file with --output", EXIT_USAGE)
+    options = RecordingOptions(output, seconds, keep, random_agent=agent == "random")
+    with exit_on_error():
+        settings = _prepare(runtime, env, host, vnc_port, rewarder_port, password, draft, verbose)
+        try:
+            recorded = event_loop.run(RecordedRemote(settings, options).run())
+        except RecordingFailed as error:
+            fail(str(error), EXIT_BROKEN)
+    if recorded is not None:
+        size = f"{recorded.seconds:.1f} s, {recorded.bytes / 1e6:.1f} MB"
+        typer.echo(f"recorded {recorded.path}: {size}; next: pluriverse-server label {recorded.path}")
+
+
+def label(
+    recording: RecordingArgument,
+    propose: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CMD",
+            help="First ask a program what the sources show.",
+            show_default=False,
+        ),
+    ] = None,
+    source: Annotated[
+        str | None, typer.Option(help="With --propose: ask about this source; if not given, all.", show_default=False)
+    ] = None,
+    frames: Annotated[
+        bool, typer.Option("--frames", help="With --propose: show it whole pictures, not just the source's region.")
+    ] = False,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Where the page is served; 0 for any free port.")] = 0,
+) -> None:
+    """Label in the browser what a recording's score really was, and when its episodes began and ended.
+
+    Step through it frame by frame with the keyboard. The sources' readings are proposed; each label is saved at once to
+    NAME.labels.json beside the recording.
+
+    With --propose a program is asked about each picture that differs, and its answers are proposed instead: none is a
+    label until you accept it. It gets a line of JSON for each picture, and answers with one (docs/authoring.md). The
+    proposals are kept in NAME.proposals.json, and are there the next time.
+    """
+    from .label import label_recording
+
+    if propose is not None:
+        from .propose import propose as ask
+
+        ask(recording, propose, source, typer.echo, frames=frames)
+    elif source is not None or frames:
+        fail("--source and --frames are of --propose", EXIT_USAGE)
+    asyncio.run(label_recording(recording, port, typer.echo))
+
+
+def learn(
+    runtime: RuntimeArgument,
+    source: Annotated[str, typer.Argument(help="A source that reads a number or a text.", show_default=False)],
+    env: EnvArgument = None,
+    characters: Annotated[
+        str | None,
+        typer.Option(help="The characters to be learnt; if not given, 0123456789 for a number.", show_default=False),
+    ] = None,
+) -> None:
+    """Learn what a source's characters look like from the runtime's labelled recordings; writes its glyph file.
+
+    Glyphs need a gap between them; what touches or overlaps is read by Tesseract. Crops that aren't read as they are
+    labelled are left out, and listed.
+    """
+    from .learn import learn_source
+
+    try:
+        learnt = learn_source(runtime, source, env, characters)
+    except OSError as error:
+        fail(f"{error.filename or runtime}: {error.strerror or error}", EXIT_USAGE)
+    doubtful = len(learnt.doubtful)
+    read = f"{learnt.crops - doubtful} of {learnt.crops}" if doubtful else f"all {learnt.crops}"
+    typer.echo(f"wrote {learnt.path}: {learnt.characters}; it reads {read} labelled crops")
+    for doubt in learnt.doubtful:
+        typer.echo(f"doubtful, labelled wrongly or half drawn: {doubt}")
+
+
+class CropCommand(TyperCommand):
+    """Takes a region in one word as well, ``X,Y,W,H`` as the help has it, where Typer wants four."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        words: list[str] = []
+        for arg in args:
+            if arg.startswith("--region="):
+                words += ["--region", *arg.removeprefix("--region=").split(",")]
+            else:
+                words += arg.split(",") if words[-1:] == ["--region"] else [arg]
+        return super().parse_args(ctx, words)
+
+
+def crop(
+    recording: RecordingArgument,
+    picture: Annotated[Path, typer.Argument(help="Where the picture goes, a PNG.", show_default=False)],
+    at: Annotated[float, typer.Option(min=0, help="The moment, in seconds since it began.", show_default=False)],
+    source: Annotated[str | None, typer.Option(help="Cut out the region of this source.", show_default=False)] = None,
+    region: Annotated[
+        tuple[int, int, int, int] | None,
+        typer.Option(
+            help="X, y, width and height in pixels, in one word or in four; if neither is given, all of it.",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
+    """Cut a picture out of a recording, such as the image of a template."""
+    from .crop import crop as cut
+
+    width, height = cut(recording, picture, at=at, source=source, region=region)
+    typer.echo(f"wrote {picture}: {width}x{height} pixels")
+
+
+def score(
+    runtime: RuntimeArgument,
+    recordings: Annotated[
+        list[Path] | None,
+        typer.Argument(help="The recordings; if none is named, all of the runtime's.", show_default=False),
+    ] = None,
+    write: Annotated[
+        bool, typer.Option(help="Whether to write NAME.report.json and pictures of what disagrees.")
+    ] = True,
+    mutate: Annotated[
+        bool, typer.Option("--mutate", help="Say which wrong rules the recordings would not notice, too.")
+    ] = False,
+) -> None:
+    """Read recordings again with the present runtime.toml and compare with their labels; exit status 1 if they differ.
+
+    Reports how many rewards and ends there are, with precision and recall, the sums of reward, wrong episodes, and
+    delays in seconds, limited by the key score.max_delay; and each disagreement as a picture beside the recording. What
+    nothing was compared with is told, and exit status 1 as well: an environment's rewards or ends that no recording
+    has, and recordings without labels.
+
+    With --mutate each rule is then changed in turn, such as the sign of a reward, a missing end, a number in a
+    condition one more, and the recordings judged again: a wrong rule that none of them notices isn't tested.
+    """
+    from .score import score as compare
+
+    raise typer.Exit(compare(runtime, recordings or (), write=write, mutations=mutate))
+
+
+def build(
+    runtime: RuntimeArgument,
+    tag: Annotated[
+        str | None, typer.Option(help="The image's name; if not given, pluriverse/ID.", show_default=False)
+    ] = None,
+) -> None:
+    """Build a runtime's image with Docker, on the same layers as the shipped ones.
+
+    debian.txt in the folder lists Debian packages as PROGRAM:PACKAGE, one a line, and requirements.txt those of Python.
+    Needs a checkout of pluriverse's sources.
+    """
+    from .build import build as make
+    from .validate import validate as check
+
+    found = check(runtime)
+    if found.manifest is None:
+        fail(f"{runtime} can't be built: pluriverse-server validate {runtime} says why", EXIT_USAGE)
+    image = tag or f"pluriverse/{found.manifest.runtime.id}"
+    make(runtime, found.manifest, image)
+    typer.echo(f"made {image}; run it with: docker run --rm -p 5900:5900 -p 15900:15900 {image}")
+
+
+def _prepare(
+    runtime: Path,
+    env: str | None,
+    host: str,
+    vnc_port: int,
+    rewarder_port: int,
+    password: str | None,
+    draft: bool,
+    verbose: bool,
+) -> Settings:
+    set_up_logging(verbose=verbose)
+    if draft:
+        # For the scraper, which is another process.
+        os.environ[DRAFT_VARIABLE] = "1"
+    settings = Settings(
+        runtime=runtime,
+        env_id=env,
+        host=host,
+        vnc_port=vnc_port,
+        rewarder_port=rewarder_port,
+        password=password or generate_password(),
+    )
+    keep_secret(settings.password)
+    return settings
+
+
+# Under a heading of their own, in the order in which an author needs them.
+app: Final[typer.Typer] = typer.Typer(no_args_is_help=True)
+for _name, _command in {
+    "init": init,
+    "look": look,
+    "validate": validate,
+    "try": try_,
+    "record": record,
+    "label": label,
+    "learn": learn,
+    "crop": crop,
+    "score": score,
+    "build": build,
+}.items():
+    # What follows the program to look at is the program's own.
+    _own = {"allow_interspersed_args": False} if _command is look else None
+    _kind = CropCommand if _command is crop else None
+    app.command(_name, cls=_kind, rich_help_panel=PANEL, context_settings=_own)(_exit_on_authoring_error(_command))

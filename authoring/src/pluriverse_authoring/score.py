@@ -1,0 +1,141 @@
+"""Scores a runtime's sources: reads its recordings again and compares with their labels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+from pluriverse_protocol.recordings import MalformedRecording, TruncatedRecording
+from pluriverse_server.manifest.runtime import EnvTable, Manifest, load
+from pluriverse_server.recording.file import SUFFIX
+from pluriverse_server.recording.replay import Replay
+from pluriverse_server.sources.reading import SourceError
+from rich.console import Console
+from rich.progress import Progress, TextColumn, TimeElapsedColumn
+
+from pluriverse_authoring import AuthoringError
+
+from .judge import Result, Trial, judge_samples, uncompared
+from .labels import FOLDER, Labels, labels_path, read_labels
+from .mutate import Mutations, mutate
+from .report import print_mutations, print_results, write_report
+from .samples import read_samples
+
+T = TypeVar("T")
+
+
+def score(
+    directory: Path,
+    recordings: Sequence[Path] = (),
+    *,
+    console: Console | None = None,
+    write: bool = True,
+    mutations: bool = False,
+) -> int:
+    """Score recordings, by default all of the runtime's; return the exit status.
+
+    That is 0 if everything that the rules give was compared, in one recording at least, and nothing differs; recordings
+    without labels count as not compared. Prints on ``console``. With ``write``, writes NAME.report.json beside each,
+    and pictures of the differences to NAME.disagreements. With ``mutations``, also says which wrong rules the
+    recordings would not notice, where all of an environment's are perfect.
+    """
+    console = console or Console()
+    manifest = load(directory)
+    paths = list(recordings) or sorted((directory / FOLDER).glob(f"*{SUFFIX}"))
+    if not paths:
+        raise AuthoringError(
+            f"there are no recordings in {directory / FOLDER}; make one with: pluriverse-server record {directory}"
+        )
+    unlabelled = [path for path in paths if path.exists() and not labels_path(path).exists()]
+    results: dict[Path, Result] = {}
+    trials: list[Trial] = []
+    columns = (TextColumn("{task.description}"), TextColumn("{task.completed:.0f} s"), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as progress:
+        for path in paths:
+            if path in unlabelled:
+                continue
+            labels = read_labels(labels_path(path))
+            task = progress.add_task(path.name, total=None)
+            update = partial(progress.update, task)
+            trial = score_recording(
+                directory, manifest, path, labels, lambda seconds, update=update: update(completed=seconds)
+            )
+            results[path] = trial.result
+            if mutations:
+                trials.append(trial)
+            if write:
+                _write(path, trial.result, manifest)
+            progress.remove_task(task)
+    missing = {
+        env_id: uncompared(manifest.game(env_id), manifest.page, list(of_env))
+        for env_id, of_env in _by_environment(results.values(), lambda result: result.environment)
+    }
+    print_results(results, unlabelled, missing, console, written=write)
+    if mutations:
+        for env_id, found in mutations_of(manifest, trials):
+            if found is None:
+                console.print(f"{env_id}: mend its disagreements first; then --mutate shows what isn't tested")
+            else:
+                print_mutations(env_id, found, console)
+    perfect = all(result.perfect for result in results.values())
+    return 0 if perfect and not unlabelled and not any(missing.values()) else 1
+
+
+def score_recording(
+    directory: Path,
+    manifest: Manifest,
+    path: Path,
+    labels: Labels,
+    on_progress: Callable[[float], None] = lambda seconds: None,
+) -> Trial:
+    """Read a recording again and compare it with its labels; ``on_progress`` gets the seconds read so far.
+
+    A recording without its end, as of a recorder that was killed, is read up to there.
+    """
+    try:
+        replay = Replay(path)
+        if replay.header.runtime != manifest.runtime.id:
+            raise AuthoringError(f"{path} is a recording of {replay.header.runtime}, and this is {manifest.runtime.id}")
+        samples = read_samples(directory, manifest, replay, on_progress)
+        if replay.ended is None or isinstance(replay.ended, TruncatedRecording):
+            result = judge_samples(manifest.game, samples, labels)
+            version = replay.header.version
+            other = version if version != manifest.runtime.version else None
+            return Trial(samples, labels, replace(result, recorded_with=other))
+    except FileNotFoundError:
+        raise AuthoringError(f"{path}: no such file; expected a recording, NAME{SUFFIX}") from None
+    except (OSError, MalformedRecording, SourceError) as error:
+        raise AuthoringError(f"{path} can't be scored: {error}") from error
+    raise AuthoringError(f"{path} can't be scored: {replay.ended}")
+
+
+def mutations_of(manifest: Manifest, trials: Sequence[Trial]) -> Iterator[tuple[str, Mutations | None]]:
+    """Yield for each environment which wrong rules its recordings would notice; None if one of them isn't perfect."""
+    for env_id, of_env in _by_environment(trials, lambda trial: trial.result.environment):
+        if not all(trial.result.perfect for trial in of_env):
+            yield env_id, None
+            continue
+        entry = next((one for one in manifest.envs if one.id == env_id), EnvTable(id=env_id))
+        spaces = manifest.spaces_of(entry)
+        choices = spaces.discrete if spaces is not None else ()
+        yield env_id, mutate(manifest.game(env_id), choices, of_env)
+
+
+def _by_environment(things: Iterable[T], environment: Callable[[T], str]) -> list[tuple[str, list[T]]]:
+    found: dict[str, list[T]] = {}
+    for one in things:
+        found.setdefault(environment(one), []).append(one)
+    return list(found.items())
+
+
+def _write(path: Path, result: Result, manifest: Manifest) -> None:
+    try:
+        write_report(path, result, manifest)
+    except OSError as error:
+        raise AuthoringError(
+            f"{error.filename or path}: the report can't be written: {error.strerror or error}; --no-write scores "
+            "without one"
+        ) from error

@@ -1,0 +1,147 @@
+"""Suites are played to their end, whatever happens meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import psutil
+import pytest
+from pluriverse.errors import ConfigurationError
+from pluriverse_eval.agents import Agent, AgentFailed, open_agent
+from pluriverse_eval.agents.agent import loop
+from pluriverse_eval.modes import parse_modes
+from pluriverse_eval.play import Play
+from pluriverse_eval.results import Episode, Folder
+from pluriverse_eval.runner import Runner
+from support.evaluated import run, suite, task
+
+pytestmark = [pytest.mark.slow, pytest.mark.display]
+
+SHORT = task(seconds=0.5)
+
+
+@dataclass
+class Played:
+    """A runner, with what it reported."""
+
+    folder: Folder
+    episodes: list[Episode] = field(default_factory=list[Episode])
+    problems: list[str] = field(default_factory=list[str])
+
+    def runner(self, open_agent: Callable[[], Agent], modes: str = "paused", seeds: int = 2) -> Runner:
+        small = suite(SHORT, task("second", seconds=0.5, paused=False), seeds=seeds)
+        report, warn = self.episodes.append, self.problems.append
+        return Runner(small, parse_modes(modes), open_agent, self.folder, {}, report, warn)
+
+
+@pytest.fixture
+def played(tmp_path: Path) -> Played:
+    folder = Folder(tmp_path)
+    folder.begin(run())
+    return Played(folder)
+
+
+class ByWord:
+    """An agent whose episodes are played by a function."""
+
+    def __init__(self, plays: Callable[[Play], None]) -> None:
+        self._plays = plays
+
+    def play(self, play: Play) -> None:
+        self._plays(play)
+
+    def close(self) -> None:
+        """Do nothing."""
+
+
+def test_every_task_is_played_with_each_seed_in_each_mode_that_it_has(played: Played) -> None:
+    runner = played.runner(lambda: open_agent("random"), "paused,live")
+    runner.run(runner.lots(()), ["local:1", "local:1"])
+    assert {episode.key for episode in played.episodes} == {
+        *(("pong", mode, seed) for mode in ("paused", "live") for seed in (0, 1)),
+        *(("second", "live", seed) for seed in (0, 1)),
+    }
+    assert not played.problems
+    _, kept = played.folder.read()
+    assert sorted(episode.key for episode in kept) == sorted(episode.key for episode in played.episodes)
+    for episode in kept:
+        assert (episode.ended, episode.game_s) == ("budget", pytest.approx(0.5, abs=0.1))
+        assert episode.recording is not None
+        assert (played.folder.path / episode.recording).exists()
+
+
+def test_run_goes_on_with_what_is_left(played: Played) -> None:
+    def once(play: Play) -> None:
+        if play.seed == 1:
+            raise KeyboardInterrupt
+        loop(play, lambda _: None)
+
+    runner = played.runner(lambda: ByWord(once))
+    with pytest.raises(KeyboardInterrupt):
+        runner.run(runner.lots(()), ["local:1"])
+    assert [episode.seed for episode in played.episodes] == [0]
+    again = played.runner(lambda: open_agent("still"))
+    again.run(again.lots({episode.key for episode in played.folder.read()[1]}), ["local:1"])
+    assert [episode.seed for episode in played.episodes] == [0, 1]
+
+
+def test_agent_that_fails_loses_its_episode_and_no_other(played: Played) -> None:
+    def fails_once(play: Play) -> None:
+        if play.seed == 0:
+            raise AgentFailed("the model is away")
+        loop(play, lambda _: None)
+
+    runner = played.runner(lambda: ByWord(fails_once))
+    runner.run(runner.lots(()), ["local:1"])
+    failed, fine = played.episodes
+    assert (failed.ended, failed.error, failed.success) == ("failed", "the model is away", False)
+    assert failed.score <= 0
+    assert (fine.ended, fine.error) == ("budget", None)
+
+
+@pytest.mark.parametrize("mode", ["paused", "live"])
+def test_episode_whose_remote_dies_is_played_again(played: Played, mode: str) -> None:
+    killed: list[int] = []
+
+    def kill_once(play: Play) -> None:
+        if not killed:
+            for process in psutil.Process().children(recursive=True):
+                if any("gym_core" in word or "Xvfb" in word for word in _words(process)):
+                    killed.append(process.pid)
+                    process.kill()
+        loop(play, lambda _: None)
+
+    runner = played.runner(lambda: ByWord(kill_once), mode, seeds=1)
+    lots = [lot for lot in runner.lots(()) if lot.task.name == "pong"]
+    runner.run(lots, ["local:1"])
+    assert killed
+    assert [(episode.key, episode.ended) for episode in played.episodes] == [(("pong", mode, 0), "budget")]
+    assert not runner.missing
+
+
+def test_agent_that_cannot_be_had_ends_the_run(played: Played) -> None:
+    def refuse() -> Agent:
+        raise ConfigurationError("there is no such agent")
+
+    runner = played.runner(refuse)
+    with pytest.raises(ConfigurationError, match="no such agent"):
+        runner.run(runner.lots(()), ["local:1", "local:1"])
+
+
+def test_environment_that_is_nowhere_leaves_episodes_that_are_named(tmp_path: Path) -> None:
+    folder = Folder(tmp_path)
+    folder.begin(run())
+    small = suite(task(env="gym-core.NoSuchGame-v0"))
+    runner = Runner(small, parse_modes("paused"), lambda: open_agent("still"), folder, {}, print, print)
+    runner.run(runner.lots(()), ["local:1"])
+    assert [missing.partition(": ")[0] for missing in runner.missing] == ["pong paused seed 0", "pong paused seed 1"]
+    assert "unknown environment 'gym-core.NoSuchGame-v0'" in runner.missing[0]
+
+
+def _words(process: psutil.Process) -> list[str]:
+    try:
+        return process.cmdline()
+    except psutil.Error:
+        return []
