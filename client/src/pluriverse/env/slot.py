@@ -16,7 +16,7 @@ from pluriverse.diagnostics import Diagnostics, reward_lags
 from pluriverse.rewarder.connection import RewarderConnection
 from pluriverse.rewarder.result import Lags, Result
 from pluriverse.vnc import Frame, VncConnection
-from pluriverse.vnc.input_state import InputEvent, InputState
+from pluriverse.vnc.connection import InputEvent, InputState
 
 from .connections import RemoteConnection
 

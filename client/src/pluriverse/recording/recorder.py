@@ -18,7 +18,7 @@ from pluriverse_protocol.rfb.raw_updates import raw_update
 from pluriverse import forks
 from pluriverse.errors import ConfigurationError, RemoteFailed
 from pluriverse.forks import Owner
-from pluriverse.vnc.input_state import InputEvent
+from pluriverse.vnc.connection import InputEvent
 
 # Until it is finished, a recording has this suffix; a process that is killed leaves it, readable up to its last second.
 PARTIAL: Final = ".partial"

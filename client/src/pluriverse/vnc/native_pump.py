@@ -12,8 +12,7 @@ from pluriverse.rfb._native import NativeConnection
 from pluriverse.screen_socket import ScreenSocket
 from pluriverse.waker import WAKER
 
-from .connection import Frame
-from .input_state import InputEvent, InputState
+from .connection import Frame, InputEvent, InputState
 from .options import VncOptions
 
 _Taken = tuple[NDArray[np.uint8], bytes | None, int, int, float]
