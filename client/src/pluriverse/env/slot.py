@@ -49,22 +49,17 @@ class Slot:
         self._masked_action = connection is None or not self._runs(connection.rewarder, peek)
         if connection is None or self._masked_action:
             return
-        inputs: list[InputEvent] = []
-        others: list[Event] = []
+        inputs: list[InputEvent] = [event for event in events if not isinstance(event, JoystickEvent)]
         screen = self._screen
-        for event in events:
-            if isinstance(event, JoystickEvent):
-                others.append(event)
-            else:
-                inputs.append(event)
-        if screen is None:
-            self._held.note(inputs)
-            others = list(events)
-        elif self._diagnostics.probe_due(now):
-            inputs += self._probe
+        others = events if screen is None else [event for event in events if isinstance(event, JoystickEvent)]
         if others:
             connection.rewarder.act(others)
-        if screen is not None and inputs:
+        if screen is None:
+            self._held.note(inputs)
+            return
+        if self._diagnostics.probe_due(now):
+            inputs += self._probe
+        if inputs:
             screen.send_events(inputs)
 
     def poll(

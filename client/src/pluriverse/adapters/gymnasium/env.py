@@ -73,7 +73,7 @@ class PluriverseEnv(gymnasium.Env[Any, Any]):
         validation.choice("render_mode", render_mode, (None, *RENDER_MODES))
         self._made_of = env_id, remotes, options
         self.core: Core = open_core(env_id, remotes, 1, whole_screens=render_mode is not None, **options)
-        self._renderer = Renderer(self.core, render_mode)
+        self._renderer = Renderer(self.core)
         self._observations = Observations(self.core.spaces, self.core.pictures)
         if is_atari(self.core.actions):
             self.ale = Ale(self.core)

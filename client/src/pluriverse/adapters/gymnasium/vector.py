@@ -81,7 +81,7 @@ class PluriverseVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         validation.choice("render_mode", render_mode, (None, *RENDER_MODES))
         copy = validation.flag("copy", copy)
         self.core = core = open_core(env_id, remotes, num_envs, whole_screens=render_mode is not None, **options)
-        self._renderer = Renderer(core, render_mode)
+        self._renderer = Renderer(core)
         self._batch = ObservationBatch(core)
         self._copy = copy
         self._generators: list[np.random.Generator | None] = [None] * num_envs
