@@ -102,9 +102,9 @@ def test_an_installed_package_says_where_the_sources_are_to_be_had(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert checkout() == ROOT
-    installed = tmp_path / "lib" / "python3" / "site-packages" / "pluriverse_server" / "authoring" / "build.py"
+    installed = tmp_path / "lib" / "python3" / "site-packages" / "pluriverse_authoring" / "build.py"
     monkeypatch.setattr(build_module, "__file__", str(installed))
-    with pytest.raises(AuthoringError, match=r"made from a checkout .* it has no Dockerfile"):
+    with pytest.raises(AuthoringError, match=r"made from a checkout .* has no Dockerfile"):
         checkout()
 
 

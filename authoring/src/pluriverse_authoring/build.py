@@ -49,7 +49,7 @@ def checkout() -> Path:
     missing = [name for name in SOURCES if not (root / name).exists()]
     if missing:
         raise AuthoringError(
-            f"images are made from a checkout of pluriverse's sources, and {root} is none: it has no {missing[0]}; "
+            f"images are made from a checkout of pluriverse's sources; {root} has no {missing[0]}; "
             "get one with git clone, run make setup in it, and use its .venv/bin/pluriverse-server"
         )
     return root

@@ -25,7 +25,7 @@ SHOWN: Final = 80
 
 
 def integer(name: str, value: Any, minimum: int | None = None, maximum: int | None = None) -> int:
-    """Return an integer, also of NumPy's, from ``minimum`` to ``maximum``; a bool is none, nor is ``1.0``."""
+    """Return an integer, also of NumPy's, from ``minimum`` to ``maximum``; bools and floats aren't."""
     try:
         number = None if is_flag(value) else operator.index(value)
     except TypeError:

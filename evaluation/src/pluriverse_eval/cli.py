@@ -144,7 +144,7 @@ def _run(
         suite = scripted(suite)
     chosen = parse_modes(modes)
     places = one_by_one(remotes)
-    # Refused before anything is written, if it can't be had.
+    # An unavailable one is refused before anything is written.
     open_agent(agent, endpoint).close()
     out = out or Path("eval") / f"{suite.name}-{''.join(c if c.isalnum() else '-' for c in agent)}"
     folder = Folder(out)
@@ -217,7 +217,7 @@ def _compare(first: Path, second: Path) -> None:
 
 
 def _read_alike(folders: Sequence[Path]) -> list[tuple[Run, list[Episode]]]:
-    """Read runs of the same suite; raise ConfigurationError if one is none, or of another."""
+    """Read runs of the same suite; raise ConfigurationError if a folder has no run, or one of another suite."""
     from .results import Folder
 
     runs = [Folder(folder).read() for folder in folders]

@@ -115,7 +115,7 @@ def run(
         typer.Option(
             "--until-input-ends",
             envvar="PLURIVERSE_UNTIL_INPUT_ENDS",
-            help="End when standard input does: a pipe whose other end is held by whoever wants the remote.",
+            help="End when standard input does: a pipe; the remote lives as long as its other end is open.",
         ),
     ] = False,
     status: Annotated[

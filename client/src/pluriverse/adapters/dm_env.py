@@ -177,7 +177,7 @@ def load(
         options: those of ``pluriverse.make``.
 
     Raises:
-        ConfigurationError: what is asked for can't be had.
+        ConfigurationError: what is asked for isn't available.
         RemoteUnavailable: the remote could not be started or reached.
     """
     seed = validation.seed(seed)

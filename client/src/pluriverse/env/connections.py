@@ -79,7 +79,9 @@ def open_screen(address: Address, described: Describe | None, options: VncOption
             return connect_web(address.endpoint, options=options, timeout_s=SCREEN_S)
         return connect(address.host, address.vnc_port, address.password, options=options, timeout_s=SCREEN_S)
     except (OSError, RfbError) as error:
-        raise RemoteUnavailable(f"the screen at {address.screen_name} can't be had: {printable(str(error))}") from error
+        raise RemoteUnavailable(
+            f"can't connect to the screen at {address.screen_name}: {printable(str(error))}"
+        ) from error
 
 
 class Backoff:
@@ -121,7 +123,7 @@ class ResetRequests:
     """Makes the reset requests of an environment. Shared by the thread that steps and the one that connects.
 
     ``wanted``: the agent has asked for its first reset. ``seeds`` has one for each index; each is used once, so that
-    later episodes differ. ``options`` go with every request: those of an agent before are none of this one's. So does
+    later episodes differ. ``options`` go with every request: an earlier agent's don't apply. So does
     ``clock``; None: real time.
     """
 
@@ -220,7 +222,7 @@ class RemoteConnections:
         self.misbehaved: dict[int, RemoteMisbehaved] = {}
         """Why remotes were refused since their last reset."""
         self.failed: Exception | None = None
-        """Why a remote can't be had again, where that is no error of a remote."""
+        """Why a remote can't be replaced, where that is no error of a remote."""
         self._closed = False
         self._loop = BackgroundLoop("pluriverse", workers=manager.n + 1)
 
@@ -400,7 +402,7 @@ class RemoteConnections:
                 if isinstance(error.__cause__, RemoteMisbehaved):
                     self.misbehaved[index] = error.__cause__
             except Exception as error:
-                log.exception("remote %d can't be had again", index)
+                log.exception("remote %d can't be replaced", index)
                 self.failed = error
                 self._notify(index)
                 return

@@ -404,14 +404,12 @@ class VectorEnv(Env):
         if not self.owner.is_here:
             self.owner.require()
         connections = self._connections
-        if connections is None or self._closed:
-            raise Closed(
-                "this environment is closed; make another one"
-                if self._closed
-                else "this environment isn't configured; call configure(remotes=…) first"
-            )
+        if self._closed:
+            raise Closed("this environment is closed; make another one")
+        if connections is None:
+            raise Closed("this environment isn't configured; call configure(remotes=…) first")
         if connections.failed is not None:
-            raise RemoteFailed(f"a remote can't be had again: {connections.failed!r}") from connections.failed
+            raise RemoteFailed(f"a remote can't be replaced: {connections.failed!r}") from connections.failed
         if begun and not self._resets.wanted:
             raise ResetNeeded("call reset() before the first step()")
         return connections

@@ -52,7 +52,7 @@ def parse(remotes: int | str | RemoteManager, env_id: str | None, *, start_timeo
     A manager is returned as it is.
 
     Raises:
-        ConfigurationError: it is none of these, or can't be had here; says what mends it.
+        ConfigurationError: it is none of these, or unavailable here; says what mends it.
     """
     start_timeout_s = validation.number("start_timeout_s", start_timeout_s, above=0)
     if isinstance(remotes, RemoteManager):
@@ -71,7 +71,7 @@ def open_pool(engine: str, env_id: str, *, start_timeout_s: float = START_S) -> 
     Its spares begin to start; ``remotes=pool.claim(2)`` takes two of them, and others take their place.
 
     Raises:
-        ConfigurationError: there is no such engine, or it can't be had here; says what mends it.
+        ConfigurationError: there is no such engine, or it is unavailable here; says what mends it.
     """
     name, _, query = engine.partition("?")
     pool = _pool(name, query, env_id, validation.number("start_timeout_s", start_timeout_s, above=0))
@@ -108,7 +108,7 @@ def engine_class(name: str) -> type[Engine[Any]]:
 
 
 def whichever(runtime: str, env_id: str) -> str:
-    """Return ``"docker"`` if an engine answers and has the image, else ``"local"``; raise if neither can be had."""
+    """Return ``"docker"`` if an engine answers and has the image, else ``"local"``; raise if neither is available."""
     no_docker = docker.why_unavailable(runtime)
     if no_docker is None:
         return "docker"

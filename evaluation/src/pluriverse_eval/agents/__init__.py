@@ -27,7 +27,7 @@ def open_agent(name: str, endpoint: str | None = None) -> Agent:
     """Return the agent of a name; each worker has one of its own.
 
     Raises:
-        ConfigurationError: there is no such agent, or it can't be had.
+        ConfigurationError: there is no such agent, or it is unavailable.
     """
     match name.partition(":"):
         case ("random", "", ""):

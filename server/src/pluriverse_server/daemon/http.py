@@ -240,7 +240,7 @@ async def _open_screen(http_auth: HttpAuth, views: Views, request: web.Request) 
             async with taken_away(transport) as connection:
                 await views.take_screen(connection, address, who)
         except OSError as error:
-            log.warning("somebody can't have the screen: %s", error)
+            log.warning("a viewer got no screen: %s", error)
     return response
 
 

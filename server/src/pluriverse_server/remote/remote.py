@@ -270,7 +270,7 @@ def _certificate(settings: Settings) -> Certificate | None:
     try:
         return Certificate(settings.tls_cert, settings.tls_key)
     except CertificateError as error:
-        raise StartError(f"TLS can't be had: {error}; for a certificate made at the start: --tls alone") from error
+        raise StartError(f"can't set up TLS: {error}; for a certificate made at the start: --tls alone") from error
 
 
 def _screen_options(settings: Settings, manifest: Manifest, runtime_dir: Path, secrets: Secrets) -> ScreenOptions:

@@ -158,7 +158,7 @@ async def test_a_page_that_says_too_much_is_refused_and_plays_on(pages: PageRemo
     episode = await pages.play("huge")
     reply = await ask(pages.agent)
     assert reply["method"] == "v0.reply.error"
-    assert "can't be had within 2 s" in reply["body"]["message"]
+    assert "did not come within 2 s" in reply["body"]["message"]
     await pages.press("a")
     reward = await pages.agent.hear_method("v0.env.reward", reward=1.0)
     assert reward["headers"]["episode_id"] == episode

@@ -85,7 +85,7 @@ class EnvSpec:
                 return {**parts, "action.keys": keys} if actions.keys else parts
             case "events":
                 raise ConfigurationError(
-                    "EnvPool's actions are arrays, and lists of events are none; leave actions at 'auto', or 'keys', "
+                    "EnvPool's actions are arrays, not lists of events; leave actions at 'auto', or 'keys', "
                     "'pointer' or 'discrete', or play this environment with pluriverse.make"
                 )
 

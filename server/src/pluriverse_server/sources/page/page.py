@@ -207,7 +207,7 @@ class Page:
         try:
             said = await self._ask_beside(ASK) or await self._ask_beside(installer())
         except DevToolsError as error:
-            raise NoTree(f"the page's tree can't be had within {_BESIDE_MS / 1000:g} s: {error}") from error
+            raise NoTree(f"the page's tree did not come within {_BESIDE_MS / 1000:g} s: {error}") from error
         except FileNotFoundError as error:
             raise NoTree(f"trees of pages need {error.filename}, which is fetched by: make assets") from error
         return await asyncio.to_thread(lambda: trim(read(said), picture))
