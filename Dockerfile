@@ -52,7 +52,6 @@ RUN /opt/tools/bin/python /src/tools/vendor_assets.py
 RUN apt-get update && apt-get install -y --no-install-recommends gcc libc6-dev && rm -rf /var/lib/apt/lists/*
 COPY protocol /src/protocol
 COPY server /src/server
-COPY client/native/rfb_picture.c client/native/rfb_picture.h /src/server/native/views/
 # --no-sources: workspace members would be installed as links into /src, which isn't shipped.
 RUN cd /src && PLURIVERSE_NATIVE=require /opt/tools/bin/uv pip install -q --python /opt/pluriverse/bin/python \
       --compile-bytecode --no-sources \

@@ -12,18 +12,22 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
+from setuptools.command.sdist import sdist
 from setuptools.errors import CompileError, LinkError
 
 HERE = Path(__file__).resolve().parent
 NATIVE = HERE / "native"
-PROTOCOL = HERE.parent / "protocol" / "src"
+# What the server compiles, too; an sdist has its copy.
+SHARED = next(folder for folder in (HERE.parent / "protocol/native", NATIVE / "shared") if folder.is_dir())
 PROTOCOL = HERE.parent / "protocol" / "src"
 RUNTIMES = HERE.parent / "runtimes"
 LISTED = HERE / "src/pluriverse/adapters/listed.txt"
@@ -55,6 +59,15 @@ class BuildNative(build_ext):
                 raise
             else:
                 return
+
+
+class WithShared(sdist):
+    """Adds what isn't below this folder."""
+
+    def make_release_tree(self, base_dir: str, files: Sequence[str]) -> None:
+        """Copy the shared C into the tree."""
+        super().make_release_tree(base_dir, files)  # pyright: ignore[reportUnknownMemberType] - it has no types
+        shutil.copytree(SHARED, Path(base_dir) / "native/shared")
 
 
 def sources() -> list[str]:
@@ -96,6 +109,7 @@ setup(
             "pluriverse.rfb._native",
             sources(),
             depends=sorted(f"native/{path.name}" for path in NATIVE.glob("*.h")),
+            include_dirs=[str(SHARED)],
             define_macros=[("_GNU_SOURCE", "1"), ("Py_LIMITED_API", LIMITED_API)],
             extra_compile_args=["-std=c11", "-O3", "-Wall", "-Wextra", "-fvisibility=hidden"],
             py_limited_api=True,
@@ -105,6 +119,6 @@ setup(
     ]
     if WISH != "skip"
     else [],
-    cmdclass={"build_ext": BuildNative},
+    cmdclass={"build_ext": BuildNative, "sdist": WithShared},
     options={"bdist_wheel": {"py_limited_api": "cp311"}} if WISH != "skip" else {},
 )

@@ -1,7 +1,7 @@
 """Write the generated parts of the documentation (``make docs``); ``--check`` only says which are out of date.
 
 The protocol's tables come from the protocol package, the architecture's floors from the import contracts, the README's
-table of runtimes from the runtimes.
+table of runtimes from the runtimes, that of the settings from the command line.
 """
 
 from __future__ import annotations
@@ -9,11 +9,14 @@ from __future__ import annotations
 import asyncio
 import re
 import sys
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import floors
+import typer
+from pluriverse_server.cli import app
 from pluriverse_server.manifest.runtime import Manifest, load
 from pluriverse_server.programs.catalogue import load_catalogue
 from protocol_tables import fill
@@ -22,9 +25,7 @@ ROOT: Final = Path(__file__).parent.parent
 PROTOCOL: Final = ROOT / "docs/protocol.md"
 ARCHITECTURE: Final = ROOT / "docs/architecture.md"
 README: Final = ROOT / "README.md"
-
-BEGIN: Final = "<!-- begin runtimes -->\n"
-END: Final = "<!-- end runtimes -->"
+OPERATING: Final = ROOT / "docs/operating.md"
 
 
 @cache
@@ -46,9 +47,22 @@ def runtimes() -> str:
     return "\n".join((*head, *rows)) + "\n"
 
 
-def fill_readme(text: str) -> str:
-    """Return the README with its table of runtimes made anew."""
-    return re.sub(f"(?s)({BEGIN}).*?({END})", lambda match: match[1] + runtimes() + match[2], text)
+def settings() -> str:
+    """Return the table of what ``pluriverse-server run`` can be given."""
+    rows = ["| option | variable | default | meaning |", "| --- | --- | --- | --- |"]
+    command: Any = typer.main.get_command(app)
+    for setting in command.commands["run"].params:
+        is_option = setting.param_type_name == "option"
+        names = ", ".join(f"`{name}`" for name in (*setting.opts, *setting.secondary_opts)) if is_option else "argument"
+        default = {"None": "", "False": "off", "True": "on"}.get(str(setting.default), f"`{setting.default}`")
+        rows.append(f"| {names} | `{setting.envvar}` | {default} | {setting.help} |")
+    return "\n".join(rows) + "\n"
+
+
+def between(name: str, make: Callable[[], str]) -> Callable[[str], str]:
+    """Return what replaces the text between a document's markers ``name``."""
+    markers = f"(?s)(<!-- begin {name} -->\n).*?(<!-- end {name} -->)"
+    return lambda text: re.sub(markers, lambda match: match[1] + make() + match[2], text)
 
 
 def main() -> int:
@@ -57,7 +71,8 @@ def main() -> int:
     for document, filled in (
         (PROTOCOL, fill),
         (ARCHITECTURE, floors.fill),
-        (README, fill_readme),
+        (README, between("runtimes", runtimes)),
+        (OPERATING, between("settings", settings)),
     ):
         text = document.read_text(encoding="utf-8")
         if (new := filled(text)) != text:

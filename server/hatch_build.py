@@ -1,7 +1,7 @@
 """Builds what of the server is in C, where there is a compiler.
 
 That is the clock that is preloaded into programs (native/lockstep), what makes pictures as agents ask for them
-(native/views), from the source with which agents make them themselves (client/native), and what is preloaded into
+(native/views), from the source with which agents make them themselves (protocol/native), and what is preloaded into
 X0tigervnc so that it gives back what it takes (native/vnc).
 
 ``PLURIVERSE_NATIVE=require`` makes a failed build an error, ``skip`` doesn't try. Otherwise lockstep is only frozen
@@ -25,8 +25,8 @@ CLOCK = HERE / "src/pluriverse_server/lockstep/preloaded.so"
 VIEWS = HERE / "src/pluriverse_server/kit/make_view.so"
 DETACH = HERE / "src/pluriverse_server/display/detach.so"
 
-# Where the client's source is, and where an sdist has its copy.
-SHARED_SOURCES = (HERE.parent / "client/native", HERE / "native/views")
+# What the client compiles, too; an sdist has its copy.
+SHARED_SOURCES = (HERE.parent / "protocol/native", HERE / "native/views")
 MEND = "install a C compiler and the headers, on Debian: apt-get install gcc libc6-dev"
 
 # Compilers hold promises of glibc's headers to be true of arguments; these are programs', which may break them.
@@ -46,7 +46,7 @@ def build() -> bool:
         return False
     clock = sorted(str(path) for path in (HERE / "native/lockstep").glob("*.c"))
     shared = next(folder for folder in SHARED_SOURCES if (folder / "rfb_picture.c").exists())
-    views = [f"-I{shared}", str(HERE / "native/views/view.c"), str(shared / "rfb_picture.c")]
+    views = [f"-I{shared}", str(HERE / "native/views/view.c")]
     compiler = os.environ.get("CC", "cc")
     try:
         subprocess.run([compiler, *FLAGS, *SHARED, "-o", str(CLOCK), *clock, "-ldl"], check=True)

@@ -15,9 +15,9 @@ from PIL import Image, ImageDraw, ImageFont
 from pluriverse_authoring import AuthoringError
 from pluriverse_authoring.labels import read_proposals
 from pluriverse_authoring.propose import propose
+from pluriverse_protocol.recording_file import RecordingFile
 from pluriverse_protocol.recordings import Header, Update
 from pluriverse_protocol.rfb.raw_updates import raw_update
-from pluriverse_server.recording.file import RecordingFile
 from support.remotes import ROOT
 
 WIDTH, HEIGHT = 200, 80

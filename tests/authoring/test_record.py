@@ -89,7 +89,7 @@ def test_output_that_is_there_already_finished_or_not_is_refused(tmp_path: Path,
 async def test_a_disk_without_room_is_told_with_what_was_to_be_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def no_room(*_: object) -> None:
+    def no_room(*_: object, window_log: int) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(recorder, "RecordingFile", no_room)

@@ -14,9 +14,9 @@ from pluriverse_authoring import AuthoringError
 from pluriverse_authoring.labels import LabelledEpisode, Labels, labels_path, write_table
 from pluriverse_authoring.score import score
 from pluriverse_protocol import reports
+from pluriverse_protocol.recording_file import RecordingFile
 from pluriverse_protocol.recordings import Header, Record, Said, Update
 from pluriverse_protocol.rfb.raw_updates import raw_update
-from pluriverse_server.recording.file import RecordingFile
 from rich.console import Console
 
 MANIFEST = """

@@ -7,14 +7,16 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-from pluriverse_protocol.recordings import Header, Record, Said, Update
+from pluriverse_protocol.events import KeyEvent
+from pluriverse_protocol.recording_file import RecordingFile
+from pluriverse_protocol.recordings import Header, Input, Record, Said, Update
 from pluriverse_protocol.rfb.raw_updates import raw_update
-from pluriverse_server.recording.file import RecordingFile
 
 WIDTH: Final = 160
 HEIGHT: Final = 100
 FPS: Final = 10
 FRAMES: Final = 250
+HEADER: Final = Header("toy", "1.0.0", "toy.First-v0", WIDTH, HEIGHT, 10.0, 1000.0)
 BEGAN: Final = 1_700_000_000.0
 
 # How long after a picture what is read of it has settled, and is told; and before it, what is read was on the screen.
@@ -90,9 +92,25 @@ def earn(at: float, amount: float) -> Said:
     return Said(at, {"report": "reward", "episode": 1, "reward": amount})
 
 
-def recorded(path: Path, records: Sequence[Record]) -> Path:
+def noise(header: Header, count: int) -> list[Record]:
+    """Pictures of noise, a second apart, each with something said and pressed."""
+    random = np.random.default_rng(1)
+    found: list[Record] = []
+    for index in range(count):
+        pixels = random.integers(256, size=(header.height, header.width, 4), dtype=np.uint8)
+        found.append(Update(float(index), raw_update([((0, 0, header.width, header.height), pixels.tobytes())])))
+        found.append(Said(float(index), {"count": index}))
+        found.append(Input(float(index), KeyEvent(97, index % 2 == 0)))
+    return found
+
+
+def recorded(
+    path: Path,
+    records: Sequence[Record],
+    header: Header = HEADER,
+) -> Path:
     """A recording of just these."""
-    file = RecordingFile(path, Header("toy", "1.0.0", "toy.First-v0", WIDTH, HEIGHT, 10.0, 1000.0))
+    file = RecordingFile(path, header)
     for record in sorted(records, key=lambda record: record.at):
         file.write(record)
     file.close()

@@ -15,12 +15,12 @@ from pluriverse_server.access.tokens import Token, parse_tokens
 from pluriverse_server.certificate import Certificate
 from pluriverse_server.daemon.http import Views, listen, make_app
 from pluriverse_server.daemon.http_auth import HttpAuth
-from pluriverse_server.daemon.leases import Leases
 from pluriverse_server.daemon.operations import Operations
 from pluriverse_server.manifest.runtime import load
 from pluriverse_server.programs.catalogue import load_catalogue
 from pluriverse_server.remote.environment import EnvironmentService
 from pluriverse_server.settings import Settings
+from pluriverse_server.vnc_proxy.vnc_proxy import VncProxy
 from support.agent import Agent, connected
 from support.ports import free_port
 from support.toy import Process, Toy
@@ -39,7 +39,7 @@ class Served:
     toy: Toy
     service: EnvironmentService
     http_auth: HttpAuth
-    leases: Leases
+    vnc_proxy: VncProxy
     port: int
     screen_answers: bool = True
     draining: int = 0
@@ -82,19 +82,23 @@ async def serving(
     toy = await Toy.make(directory, **(toy_options or {}))
     manifest = load(directory)
     catalogue = await load_catalogue(directory, manifest)
-    service = EnvironmentService(
-        Settings(directory, password=PASSWORD, **settings), manifest, catalogue, directory, lambda: None
-    )
+
+    def has_seat(token: str | None) -> bool:
+        return service.sessions.has_seat(token)
+
     log = AuditLog(audit)
-    http_auth = HttpAuth(Secrets(PASSWORD, parse_tokens(tokens) if tokens is not None else None), log)
+    secrets = Secrets(PASSWORD, parse_tokens(tokens) if tokens is not None else None)
+    http_auth = HttpAuth(secrets, log, has_seat)
+    vnc_proxy = VncProxy(directory / "vnc.sock", None)
+    options = Settings(directory, password=PASSWORD, **settings)
+    service = EnvironmentService(options, manifest, catalogue, directory, http_auth, vnc_proxy, lambda: None)
 
     def drain() -> None:
         served.draining += 1
 
-    leases = Leases(service.sessions, http_auth.secrets, log)
     port = free_port()
-    served = Served(toy, service, http_auth, leases, port)
-    operations = Operations(leases, lambda: service.status()["env_id"], service.restart, drain)
+    served = Served(toy, service, http_auth, vnc_proxy, port)
+    operations = Operations(service.leases, lambda: service.status()["env_id"], service.restart, drain)
     views = Views(
         service.status,
         service.render_metrics,
@@ -111,7 +115,6 @@ async def serving(
     try:
         yield served
     finally:
-        leases.stop()
         await service.stop("the test is over")
         await runner.cleanup()
         await toy.close()

@@ -15,7 +15,7 @@ from pluriverse_server.access.secrets import Secrets
 from pluriverse_server.access.tokens import parse_tokens
 from pluriverse_server.daemon.http import listen
 from pluriverse_server.daemon.http_auth import HttpAuth
-from pluriverse_server.viewer import ViewerSessions, add_viewer
+from pluriverse_server.viewer import Viewer, ViewerSessions
 from pluriverse_server.viewer.routes import Question
 from support.ports import free_port
 
@@ -78,18 +78,13 @@ async def serve_viewer(vnc_socket: Path) -> AsyncGenerator[Remote]:
     def snapshot() -> dict[str, Any]:
         return remote.snapshot()
 
-    app, http_auth = web.Application(), HttpAuth(Secrets(PASSWORD, parse_tokens(f"observer eye {EYE}")), AuditLog())
+    secrets = Secrets(PASSWORD, parse_tokens(f"observer eye {EYE}"))
+    app, http_auth = web.Application(), HttpAuth(secrets, AuditLog(), lambda _: False)
     questions: dict[str, Question] = {}
     sockets = vnc_socket, vnc_socket.with_name("watchers.sock")
-    sessions = add_viewer(
-        app,
-        http_auth=http_auth,
-        snapshot=snapshot,
-        vnc_socket=sockets[0],
-        watchers_socket=sockets[1],
-        questions=questions,
-    )
-    remote = Remote(free_port(), *sockets, sessions=sessions, http_auth=http_auth, questions=questions)
+    viewer = Viewer(http_auth, snapshot, *sockets, questions)
+    viewer.add_to(app)
+    remote = Remote(free_port(), *sockets, sessions=viewer.sessions, http_auth=http_auth, questions=questions)
     runner = await listen(app, http_auth, "127.0.0.1", remote.port)
     try:
         yield remote

@@ -19,8 +19,6 @@ from pluriverse_authoring import AuthoringError
 # The parts of a checkout that an image is built from, beside the runtime's folder.
 SOURCES: Final = (
     "Dockerfile",
-    "client/native/rfb_picture.c",
-    "client/native/rfb_picture.h",
     "package.json",
     "package-lock.json",
     "protocol",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import functools
 import os
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
@@ -145,7 +144,7 @@ def try_(
     """
     with exit_on_error():
         settings = _prepare(runtime, env, host, vnc_port, rewarder_port, password, draft, verbose)
-        event_loop.run(serve(settings, show_status=sys.stderr.isatty(), query="&readings=1&control=1"))
+        event_loop.run(serve(settings, "&readings=1&control=1"))
 
 
 def record(
@@ -184,7 +183,7 @@ def record(
 
     Open the printed address and play, or let an agent play. Ctrl-C ends it and finishes the file.
     """
-    from pluriverse_server.recording.file import already_there
+    from pluriverse_protocol.recording_file import already_there
     from pluriverse_server.recording.recorder import RecordingFailed
 
     from .record import RecordedRemote, RecordingOptions

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any, cast
 
 import regex
+from pluriverse_protocol.recording_file import open_recording
 from pluriverse_protocol.recordings import MalformedRecording, Said
 from pluriverse_server.manifest.conditions import Value, holds, names_in
 from pluriverse_server.manifest.game import GameTables
 from pluriverse_server.manifest.runtime import KeyPath
 from pluriverse_server.manifest.sources import ChangeSource, LogSource
-from pluriverse_server.recording.file import open_recording
 
 
 def ends_at_once(game: GameTables, recorded: Mapping[str, Mapping[str, Value]]) -> Iterator[tuple[KeyPath, str]]:

@@ -14,9 +14,9 @@ import numpy as np
 import zstandard
 from numpy.typing import NDArray
 from PIL import Image
+from pluriverse_protocol.recording_file import open_recording
 from pluriverse_protocol.recordings import Header, MalformedRecording, Said, Update
 from pluriverse_protocol.rfb.raw_updates import raw_update
-from pluriverse_server.recording.file import open_recording
 from pluriverse_server.recording.keep import blit
 
 from pluriverse_authoring.samples import SCREEN_LAG_S

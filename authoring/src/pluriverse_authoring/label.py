@@ -32,7 +32,7 @@ from pluriverse_server.manifest.sources import (
     TemplateSource,
     TextSource,
 )
-from pluriverse_server.viewer.routes import page_app
+from pluriverse_server.viewer.web_app import WebApp
 from pydantic import ValidationError
 
 from pluriverse_authoring import AuthoringError
@@ -114,13 +114,13 @@ class LabelServer:
             await runner.cleanup()
 
     def _app(self, token: str) -> web.Application:
-        routes = [
-            web.get("/recording", self._recording),
-            web.get(r"/frames/{index:\d{1,9}}.png", self._frame),
-            web.put("/labels", self._take_labels),
-        ]
+        page = WebApp()
+        page.serve_page()
+        page.serve("GET", "/recording", self._recording)
+        page.serve("GET", r"/frames/{index:\d{1,9}}.png", self._frame)
+        page.serve("PUT", "/labels", self._take_labels)
         app = web.Application()
-        app.add_subapp(f"/{token}/", page_app(routes))
+        app.add_subapp(f"/{token}/", page.app)
         return app
 
     async def _recording(self, _: web.Request) -> web.StreamResponse:

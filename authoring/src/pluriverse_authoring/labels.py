@@ -10,12 +10,12 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Final, Literal, TypeVar
 
+from pluriverse_protocol.recording_file import SUFFIX
 from pluriverse_protocol.recordings import Header
 from pluriverse_server.manifest.game import GameTables, SourceName
 from pluriverse_server.manifest.runtime import ManifestError, describe, load
 from pluriverse_server.manifest.sources import MAX_SOURCES, Share
 from pluriverse_server.manifest.table import Table
-from pluriverse_server.recording.file import SUFFIX
 from pydantic import Field, ValidationError, field_validator, model_validator
 
 from pluriverse_authoring import AuthoringError

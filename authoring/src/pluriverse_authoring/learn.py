@@ -17,12 +17,12 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
+from pluriverse_protocol.recording_file import SUFFIX
 from pluriverse_protocol.recordings import MalformedRecording, TruncatedRecording
 from pluriverse_server.manifest.conditions import Value
 from pluriverse_server.manifest.runtime import load
 from pluriverse_server.manifest.sources import ANYTHING, PLAIN, NumberSource, TextSource
 from pluriverse_server.programs.catalogue import load_catalogue, require_environment
-from pluriverse_server.recording.file import SUFFIX
 from pluriverse_server.recording.replay import Replay
 from pluriverse_server.sources.reading import Pixels
 from pluriverse_server.sources.screen.glyphs import STRONG, Glyphs

@@ -16,6 +16,7 @@ from typing import Final
 from pluriverse_protocol import messages, reports
 from pluriverse_protocol.env_spaces import Choice
 from pluriverse_protocol.events import Event, KeyEvent
+from pluriverse_protocol.recording_file import SUFFIX, already_there
 from pluriverse_protocol.recordings import MAX_SECONDS, Header
 from pluriverse_protocol.rfb.geometry import Box
 from pluriverse_server.console.serve import greet, stopped_by_signals
@@ -24,7 +25,6 @@ from pluriverse_server.daemon.requests import RequestError
 from pluriverse_server.episode import Output, Send
 from pluriverse_server.manifest.runtime import Manifest, ManifestError
 from pluriverse_server.process import StartError
-from pluriverse_server.recording.file import SUFFIX, already_there
 from pluriverse_server.recording.recorder import Keep, Recorded, Recorder
 from pluriverse_server.remote.environment import EnvironmentService, Subscriber
 from pluriverse_server.remote.remote import Remote

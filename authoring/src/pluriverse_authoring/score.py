@@ -8,9 +8,9 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
+from pluriverse_protocol.recording_file import SUFFIX
 from pluriverse_protocol.recordings import MalformedRecording, TruncatedRecording
 from pluriverse_server.manifest.runtime import EnvTable, Manifest, load
-from pluriverse_server.recording.file import SUFFIX
 from pluriverse_server.recording.replay import Replay
 from pluriverse_server.sources.reading import SourceError
 from rich.console import Console

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Final, TypeVar
 
+from pluriverse_protocol.recording_file import SUFFIX
 from pluriverse_server.manifest.draft import drop_sources, missing_pictures
 from pluriverse_server.manifest.game import GameTables, ResetTable
 from pluriverse_server.manifest.page import PageTable
@@ -42,7 +43,6 @@ from pluriverse_server.manifest.sources import (
 )
 from pluriverse_server.manifest.table import Table
 from pluriverse_server.programs.catalogue import load_catalogue, python_command
-from pluriverse_server.recording.file import SUFFIX
 from pydantic import ValidationError
 
 from .first_readings import ends_at_once, values_when_ready

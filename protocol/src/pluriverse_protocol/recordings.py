@@ -22,11 +22,13 @@ from __future__ import annotations
 
 import math
 import struct
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Final
 
 from msgspec import Meta
 
+from .env_spaces import Spaces
 from .errors import LocalProtocolError, RemoteProtocolError
 from .events import MAX_BUTTONMASK, KeyEvent, PointerEvent
 from .kinds import Box, Count, EnvId, Fps, JsonObject, Number, String, always, read, write
@@ -110,6 +112,26 @@ class Said:
     at: float
     said: dict[str, Any]
     text: str | None = field(default=None, repr=False, compare=False)
+
+
+def begins(
+    episode: int,
+    env_id: str,
+    seed: int | None,
+    fps: float,
+    spaces: Spaces | None = None,
+    options: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Return what is said when an episode begins."""
+    maybe = {"seed": seed, "options": dict(options or {}) or None, "spaces": spaces and spaces.as_json()}
+    given = {name: value for name, value in maybe.items() if value is not None}
+    return {"event": "begin", "episode": episode, "env": env_id, "fps": fps, **given}
+
+
+def ends(episode: int, reward: float, *, terminated: bool, reason: str) -> dict[str, Any]:
+    """Return what is said when an episode has ended; ``reward`` is all of it."""
+    how = {"terminated": terminated, "truncated": not terminated, "reason": reason}
+    return {"event": "end", "episode": episode, "reward": reward, **how}
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,5 @@
-/* Pictures as agents ask for them, by the code with which their own driver would make them: client/native. */
-#include "rfb_picture.h"
+/* Pictures as agents ask for them, by the code with which their own driver would make them: protocol/native. */
+#include "rfb_picture.c"
 
 /* Writes what is wanted of a picture, RGB without gaps, to `out`, which has room for it. False: out of memory. */
 bool make_view(const uint8_t *rgb, int width, int height, const struct rfb_picture_options *wanted, uint8_t *out) {

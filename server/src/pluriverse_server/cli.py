@@ -6,33 +6,17 @@ import asyncio
 import importlib
 import importlib.util
 import json
-import sys
-from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 import typer
-from pluriverse_protocol.rfb.security import generate_password
 
 from . import event_loop
-from .console.options import (
-    ENV_HELP,
-    RUNTIME_HELP,
-    HostOption,
-    PasswordFileOption,
-    PasswordOption,
-    RewarderPortOption,
-    RuntimeArgument,
-    TlsCertOption,
-    TlsKeyOption,
-    TlsOption,
-    VerboseOption,
-    VncPortOption,
-)
-from .console.secrecy import keep_secret, read_password, read_tokens
+from .console.options import RuntimeArgument, of_settings
+from .console.secrecy import keep_secret, with_secrets
 from .console.serve import EXIT_USAGE, exit_on_error, fail, serve, set_up_logging
 from .manifest.runtime import ManifestError, load
 from .process import raise_descriptor_limit
-from .settings import DisplayBackend, Settings
+from .settings import Settings
 
 # The commands that pluriverse-authoring brings.
 AUTHORING: Final = ("init", "look", "validate", "try", "record", "label", "learn", "crop", "score", "build")
@@ -47,114 +31,20 @@ app = typer.Typer(
 )
 
 
-@app.command()
-def run(
-    runtime: Annotated[Path, typer.Argument(envvar="PLURIVERSE_RUNTIME", help=RUNTIME_HELP, show_default=False)],
-    env: Annotated[str | None, typer.Option(envvar="PLURIVERSE_ENV", help=ENV_HELP)] = None,
-    host: HostOption = "127.0.0.1",
-    vnc_port: VncPortOption = 5900,
-    rewarder_port: RewarderPortOption = 15900,
-    password: PasswordOption = None,
-    password_file: PasswordFileOption = None,
-    tls: TlsOption = False,
-    tls_cert: TlsCertOption = None,
-    tls_key: TlsKeyOption = None,
-    vnc_password: Annotated[
-        bool, typer.Option(envvar="PLURIVERSE_VNC_PASSWORD", help="Whether the VNC port asks for the password.")
-    ] = True,
-    display_backend: Annotated[
-        DisplayBackend,
-        typer.Option(
-            envvar="PLURIVERSE_DISPLAY_BACKEND",
-            help="xvfb: Xvfb with X0tigervnc. xvnc: Xtigervnc alone.",
-        ),
-    ] = "xvfb",
-    idle_timeout: Annotated[
-        float,
-        typer.Option(envvar="PLURIVERSE_IDLE_TIMEOUT", help="Hang up on an agent silent for so many seconds."),
-    ] = 0.0,
-    session_timeout: Annotated[
-        float,
-        typer.Option(envvar="PLURIVERSE_SESSION_TIMEOUT", help="Hang up on an agent after so many seconds."),
-    ] = 0.0,
-    zoom: Annotated[
-        int | None,
-        typer.Option(
-            envvar="PLURIVERSE_ZOOM", help="Draw a web page so many times as large; if not given, as its runtime says."
-        ),
-    ] = None,
-    tokens: Annotated[
-        Path | None,
-        typer.Option(
-            envvar="PLURIVERSE_TOKENS_FILE",
-            help="A file with a line ROLE NAME TOKEN for each who may connect, read again when it changes; "
-            "the roles are agent, observer, person and operator. PLURIVERSE_TOKENS may have the lines themselves.",
-            show_default=False,
-            # Typer would ask without the capabilities by which a container's daemon reads it.
-            readable=False,
-        ),
-    ] = None,
-    audit: Annotated[
-        Path | None,
-        typer.Option(
-            envvar="PLURIVERSE_AUDIT",
-            help="A file that gets a line of JSON for each action that changes something; - for standard error.",
-            show_default=False,
-        ),
-    ] = None,
-    drain_s: Annotated[
-        float,
-        typer.Option(
-            "--drain-s",
-            envvar="PLURIVERSE_DRAIN_S",
-            help="For how many seconds the agent's episode may go on after SIGTERM; a second SIGTERM ends it at once.",
-        ),
-    ] = 0.0,
-    until_input_ends: Annotated[
-        bool,
-        typer.Option(
-            "--until-input-ends",
-            envvar="PLURIVERSE_UNTIL_INPUT_ENDS",
-            help="End when standard input does: a pipe; the remote lives as long as its other end is open.",
-        ),
-    ] = False,
-    status: Annotated[
-        bool, typer.Option(envvar="PLURIVERSE_STATUS", help="Whether a terminal gets the line that is kept up to date.")
-    ] = True,
-    verbose: VerboseOption = False,
-) -> None:
+def run(**options: Any) -> None:
     """Run a remote until Ctrl-C.
 
     Prints how to connect, then keeps one line up to date: state, episode, reward, frame rate, lag, agents.
     """
     with exit_on_error():
-        given = password or read_password(password_file)
-        listed = read_tokens(tokens, given)
-        settings = Settings(
-            runtime=runtime,
-            env_id=env or None,
-            host=host,
-            vnc_port=vnc_port,
-            rewarder_port=rewarder_port,
-            password=given or (generate_password() if listed is None else None),
-            vnc_password=vnc_password,
-            display_backend=display_backend,
-            idle_timeout_s=idle_timeout,
-            session_timeout_s=session_timeout,
-            zoom=zoom,
-            tokens=listed,
-            # A pipe is read once.
-            tokens_file=tokens if tokens is not None and tokens.is_file() else None,
-            audit=audit,
-            drain_s=drain_s,
-            tls=tls,
-            tls_cert=tls_cert,
-            tls_key=tls_key,
-        )
+        settings = Settings(**with_secrets(options))
         keep_secret(settings.password)
-        set_up_logging(verbose=verbose)
-        show_status = status and sys.stderr.isatty()
-        event_loop.run(serve(settings, show_status=show_status, until_input_ends=until_input_ends))
+        set_up_logging(verbose=settings.verbose)
+        event_loop.run(serve(settings))
+
+
+run.__signature__ = of_settings()  # pyright: ignore[reportFunctionMemberAccess] - Typer reads it
+app.command()(run)
 
 
 @app.command()

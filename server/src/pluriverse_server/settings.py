@@ -1,10 +1,11 @@
-"""The settings of a remote, filled by the command line from options and PLURIVERSE_… variables. Pure."""
+# ruff: noqa: RUF009 - a setting's field is made, as dataclasses.field makes one
+"""The settings of a remote, of which options, PLURIVERSE_… variables and the table in the docs are made. Pure."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from pluriverse_protocol.rfb.security import generate_password
 
@@ -17,33 +18,79 @@ class SettingsError(Exception):
     """A setting is wrong; the message says which, and what was expected."""
 
 
+def _setting(help_: str, *names: str, **more: Any) -> Any:
+    """Return the field of a setting, with its ``default`` and what ``console.options.option`` makes an option of."""
+    of_field = {name: more.pop(name) for name in ("default", "default_factory", "repr") if name in more}
+    return field(**of_field, metadata={"help": help_, "names": names, **more})
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The settings of one remote. Time limits are seconds, 0 for none. ``zoom``: a page's; None: the runtime's.
+    """The settings of one remote. Time limits are seconds, 0 for none.
 
-    ``password`` None: there are ``tokens`` alone, which a ``tokens_file`` may change. ``audit``: the audit log's file,
-    ``-`` for standard error. ``drain_s``: for how long an episode may go on when the remote is to end.
-    ``tls``: the rewarder port speaks it, with the certificate of ``tls_cert`` and ``tls_key`` or one made at the start.
+    ``password`` None: there are ``tokens`` alone, which the ``tokens_file`` may change.
     """
 
-    runtime: Path
-    env_id: str | None = None
-    host: str = "127.0.0.1"
-    vnc_port: int = 5900
-    rewarder_port: int = 15900
-    password: str | None = field(default_factory=generate_password, repr=False)
-    vnc_password: bool = True
-    display_backend: DisplayBackend = "xvfb"
-    idle_timeout_s: float = 0.0
-    session_timeout_s: float = 0.0
-    zoom: int | None = None
+    runtime: Path = _setting("The runtime's folder, the one with its runtime.toml.")
+    env_id: str | None = _setting(
+        "The environment to begin with; if not given, the runtime's default.", "--env", default=None
+    )
+    host: str = _setting("The address to listen on; 0.0.0.0 for all of IPv4, :: for all.", default="127.0.0.1")
+    vnc_port: int = _setting("Where VNC viewers connect.", default=5900)
+    rewarder_port: int = _setting("Where agents and browsers connect.", default=15900)
+    password: str | None = _setting(
+        "For both ports (VNC looks at its first 8 characters); generated and printed without it or tokens.",
+        default_factory=generate_password,
+        repr=False,
+    )
+    password_file: Path | None = _setting("A file with the password, read once at the start.", default=None)
+    tls: bool = _setting(
+        "Speak TLS on the rewarder port with a certificate made now; prints its fingerprint, opens no VNC port.",
+        "--tls",
+        default=False,
+    )
+    tls_cert: Path | None = _setting(
+        "The same with this certificate (PEM), which is read anew when it changes.", default=None
+    )
+    tls_key: Path | None = _setting("The certificate's key (PEM).", default=None)
+    vnc_password: bool = _setting(
+        "Whether the VNC port asks for the password or a token; without, it lets everybody in as an agent.",
+        default=True,
+    )
+    display_backend: DisplayBackend = _setting("xvfb: Xvfb with X0tigervnc. xvnc: Xtigervnc alone.", default="xvfb")
+    idle_timeout_s: float = _setting(
+        "Hang up on an agent silent for so many seconds; 0: never.", "--idle-timeout", default=0.0
+    )
+    session_timeout_s: float = _setting(
+        "Hang up on an agent after so many seconds; 0: never.", "--session-timeout", default=0.0
+    )
+    zoom: int | None = _setting(
+        "Draw a web page so many times as large, 1 to 8; if not given, as its runtime says.", default=None
+    )
+    tokens_file: Path | None = _setting(
+        "A file with a line ROLE NAME TOKEN for each who may connect, read again when it changes; "
+        "the roles are agent, observer, person and operator. PLURIVERSE_TOKENS may have the lines themselves.",
+        "--tokens",
+        envvar="PLURIVERSE_TOKENS_FILE",
+        # Typer would ask without the capabilities by which a container's daemon reads it.
+        readable=False,
+        default=None,
+    )
     tokens: tuple[Token, ...] | None = None
-    tokens_file: Path | None = None
-    audit: Path | None = None
-    drain_s: float = 0.0
-    tls: bool = False
-    tls_cert: Path | None = None
-    tls_key: Path | None = None
+    audit: Path | None = _setting(
+        "A file that gets a line of JSON for each action that changes something; - for standard error.", default=None
+    )
+    drain_s: float = _setting(
+        "For how many seconds the agent's episode may go on after SIGTERM; a second SIGTERM ends it at once.",
+        default=0.0,
+    )
+    until_input_ends: bool = _setting(
+        "End when standard input does: a pipe; the remote lives as long as its other end is open.",
+        "--until-input-ends",
+        default=False,
+    )
+    status: bool = _setting("Whether a terminal gets the line that is kept up to date.", default=True)
+    verbose: bool = _setting("Log what programs and peers say.", "--verbose", "-v", default=False)
 
     def __post_init__(self) -> None:
         for name, port in (("VNC", self.vnc_port), ("rewarder", self.rewarder_port)):

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from support.rfb_damage import HEIGHT, WIDTH
 
-NATIVE = Path(__file__).parents[3] / "client" / "native"
+ROOT = Path(__file__).parents[3]
+NATIVE = ROOT / "client" / "native"
 ITERATIONS = 4000
 SEED = 1
 
@@ -21,7 +22,17 @@ def fuzzer(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The program."""
     program = tmp_path_factory.mktemp("fuzz") / "fuzz"
     sources = [Path(__file__).with_name("fuzz.c"), NATIVE / "frames.c", *sorted(NATIVE.glob("rfb_*.c"))]
-    flags = ["-std=c11", f"-I{NATIVE}", "-g", "-O1", "-Wall", "-Wextra", "-Werror", "-fno-sanitize-recover=all"]
+    flags = [
+        "-std=c11",
+        f"-I{NATIVE}",
+        f"-I{ROOT / 'protocol/native'}",
+        "-g",
+        "-O1",
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+        "-fno-sanitize-recover=all",
+    ]
     command = ["gcc", "-fsanitize=address,undefined", *flags, *map(str, sources), "-ljpeg", "-lz", "-o", str(program)]
     built = subprocess.run(command, capture_output=True, text=True)
     assert built.returncode == 0, built.stderr

@@ -11,8 +11,8 @@ from pluriverse.recording.recorded_screen import RecordedScreen
 from pluriverse.recording.recorder import Recorder
 from pluriverse_protocol.events import KeyEvent, PointerEvent
 from pluriverse_protocol.messages import Describe
+from pluriverse_protocol.recording_file import open_recording
 from pluriverse_protocol.recordings import Input, Said
-from pluriverse_server.recording.file import open_recording
 from support.full_disk import files_of_at_most
 
 WIDTH, HEIGHT = 20, 10

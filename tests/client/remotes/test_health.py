@@ -55,9 +55,9 @@ async def test_remote_is_ready_once_it_runs_and_its_screen_answers(tmp_path: Pat
         hung = await asyncio.to_thread(why_not_ready, Address("127.0.0.1", vnc_port, served.port))
         assert hung == "its screen does not answer"
         served.screen_answers = True
-        served.leases.draining = True
+        served.service.leases.draining = True
         assert await asyncio.to_thread(why_not_ready, Address("127.0.0.1", vnc_port, served.port)) == "it is draining"
-        served.leases.draining = False
+        served.service.leases.draining = False
         no_screen = await asyncio.to_thread(why_not_ready, Address("127.0.0.1", free_port(), served.port))
         assert no_screen is not None
         assert "refused" in no_screen

@@ -68,7 +68,7 @@ async def test_second_claim_is_told_when_the_remote_may_be_free(tmp_path: Path) 
 async def test_lease_that_has_ended_is_lost_and_its_token_is_no_guess(tmp_path: Path) -> None:
     async with serving(tmp_path) as served:
         lease = await claimed(served, 0.1)
-        await eventually(lambda: served.leases.lease is None)
+        await eventually(lambda: served.service.leases.lease is None)
         with pytest.raises(LeaseLost, match="has ended"):
             await asyncio.to_thread(lease.renew)
         assert served.http_auth.throttle.wrong == 0
@@ -83,21 +83,21 @@ async def test_keeper_renews_many_until_they_are_removed(tmp_path: Path, keeper:
             keeper.add(lease)
         until = time.monotonic() + 2.5
         await eventually(lambda: time.monotonic() > until)
-        assert served.leases.lease is not None
-        assert other.leases.lease is not None
+        assert served.service.leases.lease is not None
+        assert other.service.leases.lease is not None
         keeper.remove(leases[0])
-        await eventually(lambda: served.leases.lease is None)
-        assert other.leases.lease is not None
+        await eventually(lambda: served.service.leases.lease is None)
+        assert other.service.leases.lease is not None
         assert [lease.lost for lease in leases] == [None, None]
 
 
 async def test_keeper_says_which_lease_is_lost(tmp_path: Path, keeper: LeaseKeeper) -> None:
     async with serving(tmp_path) as served:
         lease = await claimed(served, 0.3)
-        served.leases.stop()
+        served.service.leases.stop()
         keeper.add(lease)
-        assert served.leases.lease is not None
-        served.leases.give_back(served.leases.lease, served.leases.lease.token, "elsewhere")
+        assert served.service.leases.lease is not None
+        served.service.leases.give_back(served.service.leases.lease, served.service.leases.lease.token, "elsewhere")
         await eventually(lambda: lease.lost is not None)
         assert "has ended" in (lease.lost or "")
 
@@ -133,7 +133,7 @@ async def test_remotes_that_do_not_answer_hold_up_no_others(tmp_path: Path, keep
                 keeper.add(each)
             await eventually(lambda: all(each.lost is not None for each in gone))
             assert lease.lost is None
-            assert served.leases.lease is not None
+            assert served.service.leases.lease is not None
 
 
 def test_remote_that_is_not_there_is_named() -> None:

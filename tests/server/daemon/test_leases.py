@@ -22,7 +22,7 @@ observer eye observers-token
 
 
 def give(served: Served, ttl_s: float = 30.0) -> Lease:
-    return served.leases.claim(SOMEBODY, ttl_s, where="192.0.2.1")
+    return served.service.leases.claim(SOMEBODY, ttl_s, where="192.0.2.1")
 
 
 async def refusal(agent: Agent) -> str:
@@ -80,14 +80,14 @@ async def test_renewal_that_came_while_the_daemon_stood_still_counts(
         time.sleep(1)  # noqa: ASYNC251 - so that nothing else has a turn
         await asyncio.sleep(0)
         await asyncio.sleep(0.01)
-        assert served.leases.lease is lease
-        await eventually(lambda: served.leases.lease is None)
+        assert served.service.leases.lease is lease
+        await eventually(lambda: served.service.leases.lease is None)
 
 
 async def test_remote_that_drains_keeps_its_agent_and_takes_no_other(tmp_path: Path) -> None:
     async with serving(tmp_path) as served, served.agent(token="a seat") as agent:
         await agent.assert_alive()
-        served.leases.draining = True
+        served.service.leases.draining = True
         agent.cut()
         await eventually(lambda: served.service.sessions.agent is None)
         last = agent.heard[-1]["headers"].get("number", 1)

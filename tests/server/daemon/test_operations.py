@@ -72,7 +72,7 @@ async def test_second_claim_is_told_when_the_first_may_end(served: Served) -> No
         status, said = await ask(served, "POST", "/lease", secret)
         assert (status, said["error"]) == (409, "another agent has a lease on this remote")
         assert 0 < said["free_in_s"] <= 30
-    served.leases.draining = True
+    served.service.leases.draining = True
     assert (await ask(served, "POST", "/lease", AGENT))[0] == 503
 
 
@@ -103,7 +103,7 @@ async def test_claim_that_cannot_be_read_is_refused_with_the_reason(served: Serv
     status, said = await ask(served, "POST", "/lease", AGENT, body)
     assert status == 400
     assert fault in said["error"]
-    assert served.leases.lease is None
+    assert served.service.leases.lease is None
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ async def test_readyz_says_what_the_remote_is_doing(served: Served) -> None:
         await agent.reset("toy.First-v0", leaving=str(served.episode_id))
         await agent.hear_method("v0.env.describe", env_state="resetting")
         assert await phase() == (503, "resetting")
-        served.leases.draining = True
+        served.service.leases.draining = True
         assert await phase() == (503, "draining")
 
 

@@ -16,11 +16,12 @@ import numpy as np
 import pytest
 from pluriverse_protocol import reports
 from pluriverse_protocol.events import KeyEvent, PointerEvent
+from pluriverse_protocol.recording_file import PARTIAL, open_recording
 from pluriverse_protocol.recordings import Header
 from pluriverse_server.display.injector import Injector
 from pluriverse_server.episode import Begin, Environment, Finished
 from pluriverse_server.process import StartError
-from pluriverse_server.recording.file import PARTIAL, compact, open_recording
+from pluriverse_server.recording.keep import compact
 from pluriverse_server.recording.recorder import Recorder, RecordingFailed
 from pluriverse_server.recording.replay import Moment, Replay
 from support.desktop import Desktop
@@ -194,7 +195,7 @@ KILLED = """
 import sys, time
 from pathlib import Path
 from pluriverse_protocol.recordings import Header, Said
-from pluriverse_server.recording.file import RecordingFile
+from pluriverse_protocol.recording_file import RecordingFile
 
 file = RecordingFile(Path(sys.argv[1]), Header("toy", "1.2.3", "toy.First-v0", 8, 8, 60.0, 0.0))
 for count in range(100):

@@ -304,10 +304,12 @@ async def test_lockstep_lasts_until_a_reset_does_not_ask_for_it(tmp_path: Path) 
             await agent.hear_method("v0.env.describe", env_state="running", clock="realtime")
 
 
-async def test_program_in_lockstep_is_told_who_watches_as_that_changes(tmp_path: Path) -> None:
-    watched = True
+async def test_program_in_lockstep_is_told_who_watches_as_that_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with serving(tmp_path, toy_options=BOTH_CLOCKS) as served, served.agent() as agent:
-        served.service.is_watched = lambda: watched
+        clients: set[object] = {"somebody"}
+        monkeypatch.setattr(served.vnc_proxy, "clients", clients)
         process = await served.running()
         # In real time it draws anyway.
         served.service.watchers_changed()
@@ -315,15 +317,15 @@ async def test_program_in_lockstep_is_told_who_watches_as_that_changes(tmp_path:
         await process.begin()
         assert await process.request() == Watched(True)
         assert not served.service.is_at_rest
-        watched = False
+        clients.clear()
         for _ in range(3):
             served.service.watchers_changed()
         assert await process.request() == Watched(False)
         assert served.service.is_at_rest
         # Who has gone again before it was told.
-        watched = True
+        clients.add("somebody")
         served.service.watchers_changed()
-        watched = False
+        clients.clear()
         await agent.reset("toy.First-v0", leaving=str(served.episode_id))
         assert isinstance(await process.request(), Reset)
         process.report(Ready(served.episode_id))

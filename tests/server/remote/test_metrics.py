@@ -10,7 +10,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 
 def test_all_metrics_have_our_prefix_and_say_what_they_are() -> None:
-    found = list(text_string_to_metric_families(Metrics().render().decode()))
+    found = list(text_string_to_metric_families(Metrics({}).render().decode()))
     assert len(found) >= 10
     for family in found:
         assert re.fullmatch(r"pluriverse_[a-z_]+", family.name), family.name
@@ -20,7 +20,7 @@ def test_all_metrics_have_our_prefix_and_say_what_they_are() -> None:
 
 
 def test_readings_are_timed_by_source_and_counted_where_they_do_not_count() -> None:
-    metrics = Metrics()
+    metrics = Metrics({})
     metrics.note_readings(
         {
             "score": {"state": "ok", "lag_ms": 0.1},
@@ -39,9 +39,8 @@ def test_readings_are_timed_by_source_and_counted_where_they_do_not_count() -> N
 
 
 def test_ports_are_counted_apart_when_metrics_are_asked_for() -> None:
-    metrics, http_auth = Metrics(), HttpAuth(Secrets("secret"), AuditLog())
-    metrics.ports["rewarder"] = http_auth
-    metrics.ports["vnc"] = HttpAuth(Secrets("secret"), AuditLog())
+    http_auth, other = (HttpAuth(Secrets("secret"), AuditLog(), lambda _: False) for _ in range(2))
+    metrics = Metrics({"rewarder": http_auth, "vnc": other})
     http_auth.throttle.judged("a", right=False, now=0.0)
     http_auth.table.dropped = 7
     text = metrics.render().decode()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from pluriverse_server.viewer.routes import NOVNC
+from pluriverse_server.viewer.web_app import NOVNC
 from pluriverse_server.vnc_proxy.vnc_proxy import VncProxy
 from support.chromium import Chromium
 from support.desktop import Desktop

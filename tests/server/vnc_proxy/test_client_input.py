@@ -206,7 +206,7 @@ async def test_what_is_not_permitted_is_dropped_and_logged_once(
     screen: Screen, client: RfbClient, window: Window, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG, "pluriverse_server.vnc_proxy.client_input")
-    screen.vnc_proxy.permitted = Permitted(frozenset((ord("A"), ord("b"))), pointer=False)
+    screen.vnc_proxy.permit(Permitted(frozenset((ord("A"), ord("b"))), pointer=False))
     for keysym in (XK.XK_Control_L, ord("A"), ord("a"), GREEK[0]):
         client.key(keysym, True)
     client.pointer(10, 10, 1)
@@ -225,7 +225,7 @@ async def test_button_that_is_permitted_no_more_can_still_be_released_where_the_
     client.pointer(10, 10, 0b101)
     for _ in range(2):
         await asyncio.to_thread(window.event, X.ButtonPress)
-    screen.vnc_proxy.permitted = Permitted(frozenset(), pointer=False)
+    screen.vnc_proxy.permit(Permitted(frozenset(), pointer=False))
     client.pointer(20, 20, 0b110)
     released = await asyncio.to_thread(window.event, X.ButtonRelease, X.ButtonPress)
     assert (released.type, released.detail, released.event_x, released.event_y) == (X.ButtonRelease, 1, 10, 10)
@@ -236,7 +236,7 @@ async def test_button_that_is_permitted_no_more_can_still_be_released_where_the_
 
 @once
 async def test_person_with_the_viewer_may_do_more_than_an_agent(screen: Screen, window: Window) -> None:
-    screen.vnc_proxy.permitted = Permitted(frozenset(), pointer=False)
+    screen.vnc_proxy.permit(Permitted(frozenset(), pointer=False))
     with await asyncio.to_thread(RfbClient, screen.viewer_socket) as person:
         person.press(ord("a"))
         assert await typed(window, 1) == [ord("a")]

@@ -121,9 +121,11 @@ operator ops operators-token
 
 
 @pytest.fixture
-async def tokened(options: ScreenOptions) -> AsyncIterator[Screen]:
+async def tokened(options: ScreenOptions, tmp_path: Path) -> AsyncIterator[Screen]:
     """A screen of tokens, and the password."""
-    screen = make_screen(replace(options, secrets=Secrets(PASSWORD, parse_tokens(TOKENS))))
+    screen = make_screen(
+        replace(options, secrets=Secrets(PASSWORD, parse_tokens(TOKENS)), audit=AuditLog(tmp_path / "audit"))
+    )
     await screen.start()
     yield screen
     await screen.stop()
@@ -241,7 +243,6 @@ async def test_client_whose_token_is_taken_away_is_hung_up_on(tokened: Screen) -
 
 
 async def test_client_with_input_is_audited(tokened: Screen, tmp_path: Path) -> None:
-    tokened.vnc_proxy.audit = AuditLog(tmp_path / "audit")
     for token in ("robots-token", "observers-token"):
         (await enter(tokened, token)).close()
     with pytest.raises(AuthenticationFailed):
@@ -351,15 +352,16 @@ async def test_vnc_server_of_those_who_watch_that_answers_no_more_is_replaced(
     watcher.close()
 
 
-async def test_who_watches_is_let_in_though_the_vnc_server_has_just_died(tokened: Screen, tmp_path: Path) -> None:
-    open_for_watchers = tokened.vnc_proxy.open_for_watchers
-    assert open_for_watchers is not None
+async def test_who_watches_is_let_in_though_the_vnc_server_has_just_died(
+    tokened: Screen, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    open_for_watchers = tokened.open_for_watchers
     dead = [tmp_path / "dead"] * 2  # it may die slowly
 
     async def opened() -> Path:
         return dead.pop() if dead else await open_for_watchers()
 
-    tokened.vnc_proxy.open_for_watchers = opened
+    monkeypatch.setattr(tokened.vnc_proxy, "_open_for_watchers", opened)
     watcher = await enter(tokened, "observers-token")
     await see(watcher)
     watcher.close()
@@ -401,9 +403,9 @@ async def test_pings_of_one_who_reads_nothing_are_not_kept(tokened: Screen, monk
         assert half.transport.get_write_buffer_size() <= BUFFER_BYTES + 2000
 
 
-async def test_clients_that_come_and_go_are_told(guarded: Screen) -> None:
+async def test_clients_that_come_and_go_are_told(guarded: Screen, monkeypatch: pytest.MonkeyPatch) -> None:
     counts: list[int] = []
-    guarded.vnc_proxy.on_clients = lambda: counts.append(len(guarded.vnc_proxy.clients))
+    monkeypatch.setattr(guarded.vnc_proxy, "on_clients", lambda: counts.append(len(guarded.vnc_proxy.clients)))
     client = await enter(guarded)
     client.close()
     await eventually(lambda: counts == [1, 0])

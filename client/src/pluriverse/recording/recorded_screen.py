@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Mapping
 from operator import index
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-import zstandard
 from numpy.typing import NDArray
-from pluriverse_protocol.recordings import Header, MalformedRecording, Record, RecordingReader, Update
+from pluriverse_protocol.recording_file import open_recording
+from pluriverse_protocol.recordings import MalformedRecording, Record, Update
 from pluriverse_protocol.rfb.raw_updates import rectangles
 
 from pluriverse.errors import ConfigurationError
-
-# The largest compression window that recordings are written with.
-MAX_WINDOW_BYTES: Final = 2**27
-
-# Where the compression is damaged, as much as this before it is lost.
-READ_BYTES: Final = 64 * 1024
 
 # Of one recording, as a film or a dataset: over four hours at 60 a second. Files that say nothing for a day are tiny.
 MAX_PICTURES: Final = 1_000_000
@@ -35,31 +29,29 @@ class RecordedScreen:
         """Open a recording; raise ``ConfigurationError`` if there is no such file, or it is no recording."""
         self.path = path
         self.damage: str | None = None
-        self._reader = RecordingReader()
         try:
-            self._chunks = _decompressed(path)
-            self._first = self._next()
+            self.header, self._records = open_recording(path)
         except OSError as error:
             raise ConfigurationError(f"{path} can't be read: {error.strerror}") from error
-        if self._reader.header is None:
-            why = self.damage or "it is empty"
-            raise ConfigurationError(f"{path} is no recording: {why}; make one with: pluriverse-server record")
-        self.header: Header = self._reader.header
+        except MalformedRecording as error:
+            made = "make one with: pluriverse-server record"
+            raise ConfigurationError(f"{path} is no recording: {error}; {made}") from error
         self.screen: NDArray[np.uint8] = np.zeros((self.header.height, self.header.width, 4), np.uint8)
 
     def records(self, fps: float = 0.0) -> Generator[Record]:
         """Yield each record, up to where the recording is damaged. To be called once. ``fps``: of the pictures made."""
-        record = self._first
-        while record is not None:
-            if record.at * fps > MAX_PICTURES:
-                raise ConfigurationError(
-                    f"{self.path} goes on to second {record.at:.0f}: over {MAX_PICTURES} pictures at {fps:g} a second; "
-                    "export fewer with --fps"
-                )
-            yield record
-            if isinstance(record, Update):
-                self._draw(record.message)
-            record = self._next()
+        try:
+            for record in self._records:
+                if record.at * fps > MAX_PICTURES:
+                    raise ConfigurationError(
+                        f"{self.path} goes on to second {record.at:.0f}: over {MAX_PICTURES} pictures at {fps:g} a "
+                        "second; export fewer with --fps"
+                    )
+                yield record
+                if isinstance(record, Update):
+                    self._draw(record.message)
+        except MalformedRecording as error:
+            self.damage = str(error)
 
     def rgb(self) -> NDArray[np.uint8]:
         """Return a copy of the screen, uint8 (height, width, 3) RGB."""
@@ -83,22 +75,3 @@ class RecordedScreen:
             pixels = np.frombuffer(message, np.uint8, part.width * part.height * 4, part.offset)
             area = self.screen[part.y : part.y + part.height, part.x : part.x + part.width]
             area[:] = pixels.reshape(part.height, part.width, 4)
-
-    def _next(self) -> Record | None:
-        try:
-            while (record := self._reader.next_record()) is None:
-                chunk = next(self._chunks, None)
-                if chunk is None:
-                    self._reader.end()
-                    return None
-                self._reader.receive(chunk)
-        except (MalformedRecording, zstandard.ZstdError) as error:
-            self.damage = str(error)
-            return None
-        return record
-
-
-def _decompressed(path: Path) -> Iterator[bytes]:
-    decompressor = zstandard.ZstdDecompressor(max_window_size=MAX_WINDOW_BYTES)
-    with path.open("rb") as file:
-        yield from decompressor.read_to_iter(file, read_size=READ_BYTES)

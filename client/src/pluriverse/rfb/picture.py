@@ -1,6 +1,6 @@
 """Pictures made of a screen while it is decoded: a part of it, smaller or larger, in grey.
 
-To the last bit as the native decoder makes it (client/native/rfb_picture.c).
+To the last bit as the native decoder makes it (protocol/native/rfb_picture.c).
 """
 
 from __future__ import annotations

@@ -1,59 +1,54 @@
-"""Command-line options that several commands share."""
+"""Options and arguments of commands: those of the settings, and others that several commands share."""
 
 from __future__ import annotations
 
+from dataclasses import fields
+from inspect import Parameter, Signature
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Any, Final, get_type_hints
 
 import typer
 
 from pluriverse_server.manifest.draft import DRAFT_VARIABLE
+from pluriverse_server.settings import Settings
 
-RUNTIME_HELP: Final = "The runtime's folder, the one with its runtime.toml."
-ENV_HELP: Final = "The environment to begin with; if not given, the runtime's default."
+_SETTINGS: Final = {setting.name: setting for setting in fields(Settings) if setting.metadata}
 
-RuntimeArgument = Annotated[Path, typer.Argument(help=RUNTIME_HELP, show_default=False)]
-EnvArgument = Annotated[str | None, typer.Argument(help=ENV_HELP, show_default=False)]
-HostOption = Annotated[
-    str, typer.Option(envvar="PLURIVERSE_HOST", help="The address to listen on; 0.0.0.0 for all of this machine's.")
-]
-VncPortOption = Annotated[int, typer.Option(envvar="PLURIVERSE_VNC_PORT", help="Where VNC viewers connect.")]
-RewarderPortOption = Annotated[
-    int, typer.Option(envvar="PLURIVERSE_REWARDER_PORT", help="Where agents and browsers connect.")
-]
-PasswordOption = Annotated[
-    str | None,
-    typer.Option(
-        envvar="PLURIVERSE_PASSWORD",
-        help="For both ports (VNC looks at its first 8 characters); generated and printed without it or tokens.",
-        show_default=False,
-    ),
-]
-PasswordFileOption = Annotated[
-    Path | None,
-    typer.Option(
-        envvar="PLURIVERSE_PASSWORD_FILE", help="A file with the password, read once at the start.", show_default=False
-    ),
-]
-TlsOption = Annotated[
-    bool,
-    typer.Option(
-        "--tls",
-        envvar="PLURIVERSE_TLS",
-        help="Speak TLS on the rewarder port with a certificate made now; prints its fingerprint, opens no VNC port.",
-    ),
-]
-TlsCertOption = Annotated[
-    Path | None,
-    typer.Option(
-        envvar="PLURIVERSE_TLS_CERT",
-        help="The same with this certificate (PEM), which is read anew when it changes.",
-        show_default=False,
-    ),
-]
-TlsKeyOption = Annotated[
-    Path | None, typer.Option(envvar="PLURIVERSE_TLS_KEY", help="The certificate's key (PEM).", show_default=False)
-]
+
+def option(name: str) -> Any:
+    """Return the option of a setting, and its variable."""
+    given = dict(_SETTINGS[name].metadata)
+    names: tuple[str, ...] = given.pop("names")
+    variable = "PLURIVERSE_" + (names[0].removeprefix("--") if names else name).replace("-", "_").upper()
+    make: Any = typer.Argument if name == "runtime" else typer.Option
+    return make(*names, **{"envvar": variable, **given})
+
+
+def of_settings() -> Signature:
+    """Return the signature of a command that takes each setting which has an option."""
+    hints = get_type_hints(Settings)
+    # A password is made after the files are read.
+    defaults = {"runtime": Parameter.empty, "password": None}
+    return Signature(
+        [
+            Parameter(
+                name,
+                Parameter.KEYWORD_ONLY,
+                default=defaults.get(name, setting.default),
+                annotation=Annotated[hints[name], option(name)],
+            )
+            for name, setting in _SETTINGS.items()
+        ]
+    )
+
+
+RuntimeArgument = Annotated[Path, typer.Argument(help=_SETTINGS["runtime"].metadata["help"])]
+EnvArgument = Annotated[str | None, typer.Argument(help=_SETTINGS["env_id"].metadata["help"])]
+HostOption = Annotated[str, option("host")]
+VncPortOption = Annotated[int, option("vnc_port")]
+RewarderPortOption = Annotated[int, option("rewarder_port")]
+PasswordOption = Annotated[str | None, option("password")]
+VerboseOption = Annotated[bool, option("verbose")]
 DraftOption = Annotated[
     bool,
     typer.Option(
@@ -61,7 +56,4 @@ DraftOption = Annotated[
         envvar=DRAFT_VARIABLE,
         help="Go on without the sources whose pictures aren't there yet, and without what needs them.",
     ),
-]
-VerboseOption = Annotated[
-    bool, typer.Option("--verbose", "-v", envvar="PLURIVERSE_VERBOSE", help="Log what programs and peers say.")
 ]

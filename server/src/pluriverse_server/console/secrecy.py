@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import ctypes
 import os
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
+
+from pluriverse_protocol.rfb.security import generate_password
 
 from pluriverse_server.access.tokens import Token, TokensError, parse_tokens
 from pluriverse_server.remote import token_file
@@ -22,6 +25,13 @@ _PR_CAP_AMBIENT_CLEAR_ALL: Final = 4
 # Where /proc/PID/stat has the addresses of the command line and of the environment, counted from the state.
 _ARGUMENTS_START: Final = 45
 _ENVIRONMENT_END: Final = 48
+
+
+def with_secrets(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of ``Settings`` with the password and the tokens that they name."""
+    password = options["password"] or read_password(options["password_file"])
+    tokens = read_tokens(options["tokens_file"], password)
+    return {**options, "password": password or (generate_password() if tokens is None else None), "tokens": tokens}
 
 
 def read_password(path: Path | None) -> str | None:

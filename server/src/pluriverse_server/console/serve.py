@@ -88,7 +88,7 @@ def stopped_by_end_of_input(stop: Callable[[], None]) -> Generator[None]:
         loop.remove_reader(descriptor)
 
 
-async def serve(settings: Settings, *, show_status: bool, query: str = "", until_input_ends: bool = False) -> None:
+async def serve(settings: Settings, query: str = "") -> None:
     """Run a remote until Ctrl-C, or until standard input ends. ``query`` is added to the viewer's address."""
     from pluriverse_server.remote.remote import Remote
 
@@ -100,9 +100,10 @@ async def serve(settings: Settings, *, show_status: bool, query: str = "", until
 
     async with contextlib.AsyncExitStack() as until:
         await until.enter_async_context(stopped_by_signals(remote.stop, terminate))
-        if until_input_ends:
+        if settings.until_input_ends:
             until.enter_context(stopped_by_end_of_input(remote.stop))
-        line = asyncio.create_task(show(lambda: compose(remote.status()))) if show_status else None
+        shows = settings.status and sys.stderr.isatty()
+        line = asyncio.create_task(show(lambda: compose(remote.status()))) if shows else None
         try:
             await remote.run(lambda manifest: greet(settings, manifest, query, remote.certificate))
         finally:

@@ -23,13 +23,22 @@ from pluriverse_server.access.addresses import address_key
 from pluriverse_server.access.tokens import RIGHTS, Denied, Right, Token
 from pluriverse_server.process import StartError, listeners, port_fault, start_error
 from pluriverse_server.viewer.bridge import SUBPROTOCOL
-from pluriverse_server.viewer.routes import Question, add_viewer, is_same_origin
+from pluriverse_server.viewer.routes import Question, Viewer
 from pluriverse_server.viewer.sessions import ViewerSessions
+from pluriverse_server.viewer.web_app import (
+    FULL,
+    NOT_WEBSOCKET,
+    OTHER_ORIGIN,
+    WebApp,
+    answer,
+    asks_for_websocket,
+    is_same_origin,
+)
 from pluriverse_server.web_socket import StrictWebSocket
 
 from .connection import CLOSE_TIMEOUT_S, MAX_CLOSE_REASON_BYTES, Connection
-from .http_auth import HttpAuth
-from .operations import Operations, add_operations, answer
+from .http_auth import HttpAuth, seat_token
+from .operations import Operations, add_operations
 from .requests import RequestError
 from .seat import Seat
 from .sessions import FAREWELL_S, Sessions
@@ -43,12 +52,7 @@ MAX_FRAME_BYTES: Final = 1024 * 1024
 
 METRICS_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 
-_NOT_WEBSOCKET: Final = (
-    "this port speaks WebSocket; for people there is /viewer/, for machines /healthz, /readyz and /metrics"
-)
-OTHER_ORIGIN: Final = "only the remote's own pages may connect from a browser"
 _SLOT: Final = re.compile(r"[0-9]{1,1000}")
-_FULL: Final = "this remote has as many connections as it serves; try again when one has gone"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +76,6 @@ def make_app(
     sessions: Sessions, http_auth: HttpAuth, views: Views, operations: Operations
 ) -> tuple[web.Application, ViewerSessions]:
     """Return the application on the rewarder port, and the viewers that it serves."""
-    http_auth.has_seat = lambda request: sessions.has_seat(_token(request))
 
     async def health(_: web.Request) -> web.Response:
         return web.json_response({"status": "alive"})
@@ -101,44 +104,29 @@ def make_app(
         return web.Response(body=views.metrics(), headers={"Content-Type": METRICS_TYPE})
 
     async def rewarder(request: web.Request) -> web.StreamResponse:
-        if not web.WebSocketResponse().can_prepare(request).ok:
-            status = 426 if request.path == "/" else 404
-            return web.json_response({"error": _NOT_WEBSOCKET}, status=status)
+        if not asks_for_websocket(request):
+            return answer(426 if request.path == "/" else 404, error=NOT_WEBSOCKET)
         if not is_same_origin(request):
-            raise web.HTTPForbidden(text=OTHER_ORIGIN)
+            return answer(403, error=OTHER_ORIGIN)
         return await _serve_websocket(sessions, http_auth, request)
 
-    async def step(request: web.Request) -> web.StreamResponse:
-        if not web.WebSocketResponse().can_prepare(request).ok:
-            return web.json_response({"error": _NOT_WEBSOCKET}, status=426)
-        if not is_same_origin(request):
-            raise web.HTTPForbidden(text=OTHER_ORIGIN)
-        return await _open_step_channel(sessions, http_auth, request)
+    async def step(request: web.Request, who: Token) -> web.StreamResponse:
+        return await _open_step_channel(sessions, request, who)
 
-    async def screen(request: web.Request) -> web.StreamResponse:
-        if not web.WebSocketResponse().can_prepare(request).ok:
-            return web.json_response({"error": _NOT_WEBSOCKET}, status=426)
-        if not is_same_origin(request):
-            raise web.HTTPForbidden(text=OTHER_ORIGIN)
-        return await _open_screen(http_auth, views, request)
+    async def screen(request: web.Request, who: Token) -> web.StreamResponse:
+        return await _open_screen(http_auth, views, request, who)
 
-    app = web.Application()
-    app.router.add_get("/healthz", health)
-    app.router.add_get("/readyz", ready)
-    app.router.add_get("/metrics", metrics)
-    viewers = add_viewer(
-        app,
-        http_auth=http_auth,
-        snapshot=views.status,
-        vnc_socket=views.vnc_socket,
-        watchers_socket=views.watchers_socket,
-        questions=views.questions,
-    )
+    app = WebApp(http_auth)
+    app.serve("GET", "/healthz", health)
+    app.serve("GET", "/readyz", ready)
+    app.serve("GET", "/metrics", metrics)
+    viewer = Viewer(http_auth, views.status, views.vnc_socket, views.watchers_socket, views.questions)
+    viewer.add_to(app.app)
     add_operations(app, http_auth, operations)
-    app.router.add_get(step_channel.PATH, step)
-    app.router.add_get(web_stream.PATH, screen)
-    app.router.add_get("/{path:.*}", rewarder)
-    return app, viewers
+    app.guard("GET", step_channel.PATH, Right.PLAY, step, websocket=True)
+    app.guard("GET", web_stream.PATH, Right.WATCH, screen, websocket=True)
+    app.serve("GET", "/{path:.*}", rewarder)
+    return app.app, viewer.sessions
 
 
 async def listen(
@@ -173,7 +161,7 @@ async def _serve_websocket(sessions: Sessions, http_auth: HttpAuth, request: web
     except Denied as denied:
         return await _turn_away(request, socket, str(denied))
     if sessions.full or not http_auth.admit(request, who):
-        return await _turn_away(request, socket, _FULL)
+        return await _turn_away(request, socket, FULL)
     await socket.prepare(request)
     transport = request.transport
     if not isinstance(transport, asyncio.Transport):
@@ -191,13 +179,9 @@ async def _turn_away(request: web.Request, socket: web.WebSocketResponse, why: s
     return socket
 
 
-async def _open_step_channel(sessions: Sessions, http_auth: HttpAuth, request: web.Request) -> web.StreamResponse:
+async def _open_step_channel(sessions: Sessions, request: web.Request, who: Token) -> web.StreamResponse:
     """Give the agent's connection to the process that steps, which alone speaks on it from then on."""
-    try:
-        who = await http_auth.require(request, Right.PLAY)
-    except Denied as denied:
-        return answer(403 if denied.known else 401, error=str(denied))
-    token, peer = _token(request), request.remote or "somewhere"
+    token, peer = seat_token(request), request.remote or "somewhere"
     if not sessions.is_agent(token, peer, who):
         return answer(403, error="only the remote's agent takes steps; connect, and send a reset first")
     slot = request.query.get(step_channel.SLOT, "0")
@@ -223,14 +207,10 @@ async def _open_step_channel(sessions: Sessions, http_auth: HttpAuth, request: w
     return socket
 
 
-async def _open_screen(http_auth: HttpAuth, views: Views, request: web.Request) -> web.StreamResponse:
+async def _open_screen(http_auth: HttpAuth, views: Views, request: web.Request, who: Token) -> web.StreamResponse:
     """Give the connection to the VNC proxy, which serves the screen on it from then on, with input for who may play."""
-    try:
-        who = await http_auth.require(request, Right.WATCH)
-    except Denied as denied:
-        return answer(403 if denied.known else 401, error=str(denied))
     if not http_auth.admit(request, who):
-        return answer(503, error=_FULL)
+        return answer(503, error=FULL)
     response = web.WebSocketResponse(autoping=False, compress=False, protocols=(SUBPROTOCOL,))
     await response.prepare(request)
     transport = request.transport
@@ -244,14 +224,9 @@ async def _open_screen(http_auth: HttpAuth, views: Views, request: web.Request) 
     return response
 
 
-def _token(request: web.Request) -> str | None:
-    """Return the token by which an agent names itself; pages give it in the address."""
-    return seats.parse_token(request.headers.get(seats.TOKEN) or request.query.get(seats.TOKEN))
-
-
 def _take_seat(sessions: Sessions, request: web.Request, socket: web.WebSocketResponse, who: Token) -> Seat | None:
     """Return the seat of an agent that names itself by a token, and tell it in the answer whether it is its old one."""
-    token = _token(request)
+    token = seat_token(request)
     if token is None:
         return None
     seat = sessions.resume(token, seats.parse_last_number(request.headers.get(seats.LAST_NUMBER)), who)

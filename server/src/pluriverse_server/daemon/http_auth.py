@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from aiohttp import web
+from pluriverse_protocol import seats
 
 from pluriverse_server.access.addresses import address_key
 from pluriverse_server.access.audit import AuditLog
@@ -40,18 +41,23 @@ EXPELLED_S: Final = 1.0
 MAX_LET_IN: Final = MAX_CONNECTIONS + 2 * MAX_VIEWERS
 
 
+def seat_token(request: web.Request) -> str | None:
+    """Return the token by which an agent names itself; pages give it in the address."""
+    return seats.parse_token(request.headers.get(seats.TOKEN) or request.query.get(seats.TOKEN))
+
+
 class HttpAuth:
     """The rewarder port's connections, and what is asked of those who want more than a page or the health."""
 
-    def __init__(self, secrets: Secrets, audit: AuditLog) -> None:
+    def __init__(self, secrets: Secrets, audit: AuditLog, has_seat: Callable[[str | None], bool]) -> None:
+        """``has_seat``: whether this is the token of the seat of the agent, who has been asked before."""
         self.table: ConnectionTable[asyncio.Transport] = ConnectionTable(
             max_pending=MAX_PENDING, max_connections=MAX_LET_IN, max_per_address=MAX_LET_IN
         )
         self.throttle = PasswordThrottle()
         self.secrets = secrets
         self.audit = audit
-        # Whether a request names the seat of the agent, who has been asked before.
-        self.has_seat: Callable[[web.Request], bool] = lambda _: False
+        self._has_seat = has_seat
         self._let_in: dict[asyncio.Transport, Token] = {}
         secrets.on_change.append(self._expel)
 
@@ -107,7 +113,7 @@ class HttpAuth:
 
     async def _judge(self, request: web.Request, given: tuple[bytes, ...]) -> Token | None:
         token = self.secrets.identify(*given)
-        if token is not None and (token.is_long or self.has_seat(request)):
+        if token is not None and (token.is_long or self._has_seat(seat_token(request))):
             return token
         address = address_key(request.remote or "")
         now = asyncio.get_running_loop().time

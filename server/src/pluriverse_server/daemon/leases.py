@@ -44,9 +44,11 @@ class Leases:
         self._secrets = secrets
         self._audit = audit
         self._timer: asyncio.TimerHandle | None = None
-        sessions.why_not = self.why_not
-        sessions.audit = audit
         secrets.on_change.append(lambda: sessions.expel(lambda who: not secrets.rights(who), TAKEN_AWAY))
+
+    def drain(self) -> None:
+        """Take no new agents from now on."""
+        self.draining = True
 
     def why_not(self, who: Token) -> str | None:
         if self.draining:

@@ -11,16 +11,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from aiohttp import web
 from pluriverse_protocol.strict_json import parse_object
 
 from pluriverse_server.access.lease import Lease, parse_ttl
-from pluriverse_server.access.tokens import RIGHTS, Denied, Right, Token
-from pluriverse_server.viewer.routes import OTHER_ORIGIN, is_same_origin
+from pluriverse_server.access.tokens import RIGHTS, Right, Token
+from pluriverse_server.viewer.web_app import WebApp, answer
 
 from .http_auth import HttpAuth
 from .leases import Leases, Unavailable
@@ -29,8 +29,6 @@ DEFAULT_TTL_S: Final = 30.0
 
 # A request for a lease has forty.
 MAX_BODY_BYTES: Final = 4096
-
-_Operation = Callable[[web.Request, Token], Awaitable[web.Response]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +41,7 @@ class Operations:
     drain: Callable[[], None]
 
 
-def add_operations(app: web.Application, http_auth: HttpAuth, operations: Operations) -> None:
+def add_operations(app: WebApp, http_auth: HttpAuth, operations: Operations) -> None:
     leases = operations.leases
 
     async def claim(request: web.Request, who: Token) -> web.Response:
@@ -91,30 +89,11 @@ def add_operations(app: web.Application, http_auth: HttpAuth, operations: Operat
         operations.drain()
         return answer(202, phase="draining")
 
-    app.router.add_post("/lease", _guarded(http_auth, Right.WATCH, claim))
-    app.router.add_post("/lease/{id}", _guarded(http_auth, Right.PLAY, renew))
-    app.router.add_delete("/lease/{id}", _guarded(http_auth, Right.PLAY | Right.OPERATE, give_back))
-    app.router.add_post("/restart", _guarded(http_auth, Right.OPERATE, restart))
-    app.router.add_post("/drain", _guarded(http_auth, Right.OPERATE, drain))
-
-
-def answer(status: int, **document: Any) -> web.Response:
-    return web.json_response(document, status=status, headers={"Cache-Control": "no-store"})
-
-
-def _guarded(
-    http_auth: HttpAuth, right: Right, operation: _Operation
-) -> Callable[[web.Request], Awaitable[web.Response]]:
-    async def guarded(request: web.Request) -> web.Response:
-        if not is_same_origin(request):
-            return answer(403, error=OTHER_ORIGIN.strip())
-        try:
-            who = await http_auth.require(request, right)
-        except Denied as denied:
-            return answer(403 if denied.known else 401, error=str(denied))
-        return await operation(request, who)
-
-    return guarded
+    app.guard("POST", "/lease", Right.WATCH, claim)
+    app.guard("POST", "/lease/{id}", Right.PLAY, renew)
+    app.guard("DELETE", "/lease/{id}", Right.PLAY | Right.OPERATE, give_back)
+    app.guard("POST", "/restart", Right.OPERATE, restart)
+    app.guard("POST", "/drain", Right.OPERATE, drain)
 
 
 async def _read_body(request: web.Request) -> bytes:

@@ -10,12 +10,21 @@ from pluriverse_protocol.events import Event
 from pluriverse_protocol.messages import Describe, Reset, TreeReply
 from pluriverse_protocol.step_channel import View
 
+from pluriverse_server.access.tokens import Token
+
 
 class RequestError(Exception):
     """A request that can't be granted; the message goes to the agent as ``v0.reply.error``."""
 
 
 class Requests(Protocol):
+    @property
+    def in_lockstep(self) -> bool: ...
+
+    def why_not(self, who: Token) -> str | None:
+        """Return why somebody may not become the agent; None: he may."""
+        ...
+
     def description(self) -> tuple[Describe, int] | None:
         """Return the environment's description and the episode's id; None before the first environment."""
         ...

@@ -72,17 +72,14 @@ class Member(Protocol):
 
 
 class Sessions:
-    def __init__(self, requests: Requests, *, idle_timeout_s: float, session_timeout_s: float) -> None:
+    def __init__(self, requests: Requests, audit: AuditLog, *, idle_timeout_s: float, session_timeout_s: float) -> None:
         """Time limits are seconds, 0 for none."""
         self.requests = requests
+        self.audit = audit
         self.idle_timeout_s = idle_timeout_s
         self.session_timeout_s = session_timeout_s
         self.connections: set[Member] = set()
         self.agent: Member | None = None
-        self.in_lockstep = False
-        # Says why somebody may not become the agent; None: he may.
-        self.why_not: Callable[[Token], str | None] = lambda _: None
-        self.audit = AuditLog()
         # The agent's, if it has a token. With no agent it is one that may come back, until the loop's time given here.
         self._seat: Seat | None = None
         self._seat_holder: Token | None = None
@@ -156,7 +153,7 @@ class Sessions:
         if self.agent is not None or connection not in self.connections:
             return ANOTHER_AGENT
         comes_back = connection.seat is not None and connection.seat is self._seat
-        if not comes_back and (refusal := self.why_not(connection.who)) is not None:
+        if not comes_back and (refusal := self.requests.why_not(connection.who)) is not None:
             return refusal
         if not comes_back:
             self._give_seat_up("another agent has come")
@@ -250,7 +247,7 @@ class Sessions:
 
     async def _patrol(self) -> None:
         while True:
-            await asyncio.sleep(SELDOM_PATROL_S if self.in_lockstep else PATROL_S)
+            await asyncio.sleep(SELDOM_PATROL_S if self.requests.in_lockstep else PATROL_S)
             now = asyncio.get_running_loop().time()
             for connection in list(self.connections):
                 connection.check(now)

@@ -36,6 +36,8 @@ class Site(web.BaseSite):
 
 
 class _Counted(asyncio.Protocol):
+    _transport: asyncio.Transport
+
     def __init__(self, handler: web.RequestHandler, http_auth: HttpAuth) -> None:
         self._handler = handler
         self._http_auth = http_auth

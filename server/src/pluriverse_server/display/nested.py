@@ -67,12 +67,15 @@ class NestedScreen:
             raise
         screen = cls(server, window, xauthority)
         try:
-            await window.run(lambda client: client.connect_inside(server.display, xauthority))
-            screen._following = start_task(screen._follow(), "nested screen: keyboard map")
+            await screen._begin()
         except BaseException:
             await screen.stop()
             raise
         return screen
+
+    async def _begin(self) -> None:
+        await self._window.run(lambda window: window.connect_inside(self._server.display, self.xauthority))
+        self._following = start_task(self._follow(), "nested screen: keyboard map")
 
     @property
     def environment(self) -> dict[str, str]:

@@ -7,13 +7,14 @@ import contextlib
 import enum
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Literal
 
 import psutil
 
+from pluriverse_server.access.audit import AuditLog
 from pluriverse_server.access.secrets import Secrets
 from pluriverse_server.process import ChildProcess, StartError, executable, require_free, start_error
 from pluriverse_server.tasks import start_task
@@ -59,7 +60,8 @@ class ScreenOptions:
     """A screen of ``width`` by ``height`` pixels, 24 bits deep.
 
     ``secrets`` None lets every VNC client in. ``runtime_dir`` is this screen's own, for its cookie and sockets.
-    ``has_port`` False: there is no VNC port, its clients come by the rewarder port alone.
+    ``has_port`` False: there is no VNC port, its clients come by the rewarder port alone. ``on_clients``: see
+    ``VncProxy``.
     """
 
     width: int
@@ -71,6 +73,8 @@ class ScreenOptions:
     runtime_dir: Path
     name: str
     has_port: bool = True
+    audit: AuditLog = field(default_factory=AuditLog)
+    on_clients: Callable[[], object] = lambda: None
 
     def __post_init__(self) -> None:
         if not (0 < self.width <= MAX_SIDE and 0 < self.height <= MAX_SIDE):
@@ -100,7 +104,13 @@ class Screen(ABC):
     def __init__(self, options: ScreenOptions) -> None:
         self.options = options
         self.xauthority = options.runtime_dir / "Xauthority"
-        self.vnc_proxy = VncProxy(options.runtime_dir / VNC_SOCKET, options.secrets)
+        self.vnc_proxy = VncProxy(
+            options.runtime_dir / VNC_SOCKET,
+            options.secrets,
+            options.audit,
+            open_for_watchers=self.open_for_watchers,
+            on_clients=options.on_clients,
+        )
         self._x: XServer | None = None
         self._vnc: ChildProcess | None = None  # None where the X server serves VNC itself
         self._watchers_vnc: ChildProcess | None = None  # there once somebody has watched
@@ -229,7 +239,7 @@ class Screen(ABC):
             if misses >= (screen_health.MISSES if is_idle else screen_health.MISSES_OF_BUSY):
                 return suspect
 
-    async def _open_for_watchers(self) -> Path:
+    async def open_for_watchers(self) -> Path:
         """Start the VNC server of those who only watch, unless it runs; return its socket."""
         socket = self.options.runtime_dir / WATCHERS_VNC_SOCKET
         async with self._changing:
@@ -282,10 +292,6 @@ class Screen(ABC):
                 sockets = self.viewer_socket, self.watchers_socket
                 port = options.vnc_port if options.has_port else None
                 await self.vnc_proxy.listen(options.vnc_host, port, *sockets)
-                loop = asyncio.get_running_loop()
-                self.vnc_proxy.open_for_watchers = lambda: asyncio.wrap_future(
-                    asyncio.run_coroutine_threadsafe(self._open_for_watchers(), loop)
-                )
             # The server reads this for each client; were the file missing, it would let every local one in.
             write_cookie(self.xauthority)
             command = await self._x_command()

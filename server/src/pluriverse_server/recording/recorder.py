@@ -9,7 +9,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -17,7 +17,17 @@ from msgspec import structs
 from pluriverse_protocol import reports
 from pluriverse_protocol.env_spaces import Spaces
 from pluriverse_protocol.errors import LocalProtocolError
-from pluriverse_protocol.recordings import MAX_SECONDS, Header, Input, Record, Said, Update
+from pluriverse_protocol.recording_file import RecordingFile
+from pluriverse_protocol.recordings import (
+    MAX_SECONDS,
+    Header,
+    Input,
+    Record,
+    Said,
+    Update,
+    begins,
+    ends,
+)
 
 from pluriverse_server.episode import Begin, Finished, Output
 from pluriverse_server.private_folder import PrivateFolder
@@ -25,9 +35,8 @@ from pluriverse_server.process import StartError
 from pluriverse_server.tasks import start_task
 from pluriverse_server.x11.connection import DisplayLost
 
-from .file import RecordingFile, compact
 from .inputs import Event, Inputs
-from .keep import OFTEN, SELDOM, RegionKeeper
+from .keep import OFTEN, SELDOM, RegionKeeper, compact
 from .vnc_tap import TapLost, VncTap
 
 log = logging.getLogger(__name__)
@@ -36,6 +45,9 @@ Keep = Literal["all", "often", "regions"]
 
 # How the rest of the picture is kept, beside the regions.
 _RESTS: Final = {"often": OFTEN, "regions": SELDOM}
+
+# 32 MiB hold some pictures of a common screen, so that one that comes back is found.
+WINDOW_LOG: Final = 25
 
 # A remote that is killed loses no more than this of its recording.
 FLUSH_S: Final = 1.0
@@ -63,18 +75,20 @@ class Recorded:
 class Recorder:
     """One recording of one screen, made by ``start``. If it ends before ``stop``, ``failed`` has the reason."""
 
-    def __init__(self, path: Path, header: Header, keep: Keep, tap: VncTap, spaces: Spaces | None) -> None:
+    def __init__(
+        self, path: Path, header: Header, keep: Keep, tap: VncTap, folder: PrivateFolder, spaces: Spaces | None
+    ) -> None:
         # Regions in the header mean that nothing else was kept in full.
         self.header = header = header if keep in _RESTS else structs.replace(header, regions=())
         self.failed: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self._keep: Keep = keep
         self._tap = tap
+        self._folder: PrivateFolder | None = folder
         self._spaces = spaces
         self._inputs: Inputs | None = None
-        self._writer = _Writer(RecordingFile(path, header), keep, self._broke)
+        self._writer = _Writer(RecordingFile(path, header, window_log=WINDOW_LOG), keep, self._broke)
         self._loop = asyncio.get_running_loop()
         self._tapping: asyncio.Task[None] | None = None
-        self._folder: PrivateFolder | None = None
 
     @classmethod
     async def start(
@@ -100,12 +114,11 @@ class Recorder:
             raise
         try:
             tap.require_size(header.width, header.height)
-            recorder = cls(path, header, keep, tap, spaces)
+            recorder = cls(path, header, keep, tap, folder, spaces)
         except BaseException:
             await tap.close()
             folder.remove()
             raise
-        recorder._folder = folder
         await recorder._begin(environment)
         return recorder
 
@@ -135,13 +148,9 @@ class Recorder:
     def on_output(self, output: Output) -> None:
         match output:
             case Begin(episode, environment, seed, fps):
-                said = {"event": "begin", "episode": episode, "env": environment.env_id, "seed": seed, "fps": fps}
-                options = {"options": dict(environment.options)} if environment.options else {}
-                spaces = {} if self._spaces is None else {"spaces": self._spaces.as_json()}
-                self._said({**said, **options, **spaces})
-            case Finished():
-                ends = {"terminated": output.terminated, "truncated": not output.terminated, "reason": output.reason}
-                self._said({"event": "end", "episode": output.episode_id, "reward": output.reward, **ends})
+                self._said(begins(episode, environment.env_id, seed, fps, self._spaces, environment.options))
+            case Finished(episode, _, reward):
+                self._said(ends(episode, reward, terminated=output.terminated, reason=output.reason))
             case _:
                 pass
 
@@ -157,7 +166,7 @@ class Recorder:
                 await asyncio.to_thread(compact, path)
             except OSError as error:
                 log.warning("%s is not compressed further: %s", path, error)
-        return Recorded(path, self._writer.seconds, self._writer.updates, path.stat().st_size)
+        return Recorded(path, self._writer.file.seconds, self._writer.updates, path.stat().st_size)
 
     async def _begin(self, environment: Mapping[str, str]) -> None:
         try:
@@ -225,7 +234,6 @@ class _Writer:
     def __init__(self, file: RecordingFile, keep: Keep, broke: Callable[[str], None]) -> None:
         header = file.header
         self.file = file
-        self.seconds = 0.0
         self.updates = 0
         self.inputs = 0
         self.waiting_bytes = 0
@@ -285,8 +293,7 @@ class _Writer:
     def _catch_up(self) -> None:
         """Write what the keeper has held back, where nothing comes any more that it could go with."""
         if self._keeper is not None:
-            for part in self._keeper.catch_up(max(self.seconds, time.time() - self.file.header.began)):
-                self.seconds = part.at
+            for part in self._keeper.catch_up(max(self.file.seconds, time.time() - self.file.header.began)):
                 self.file.write(part)
 
     def _next(self, timeout_s: float | None) -> Record | None:
@@ -299,9 +306,6 @@ class _Writer:
         return record
 
     def _write(self, record: Record) -> None:
-        # Records of several threads may come slightly out of order; the file's clock never goes back.
-        self.seconds = max(record.at, self.seconds)
-        record = replace(record, at=self.seconds)
         if record.at > MAX_SECONDS:
             self._broke(f"{self.file.path} is {MAX_SECONDS:g} s long, and a recording can't be longer")
             return

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pluriverse_protocol.recording_file import open_recording
 from pluriverse_protocol.recordings import Header, Input, MalformedRecording, Record, Said, Update
 from pluriverse_protocol.rfb.geometry import Box
 
-from .file import open_recording
 from .keep import blit
 
 

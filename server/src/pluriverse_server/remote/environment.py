@@ -21,6 +21,9 @@ from pluriverse_protocol.events import Event, JoystickEvent
 from pluriverse_protocol.steady_clock import SteadyClock
 from pluriverse_protocol.step_channel import View
 
+from pluriverse_server.access.tokens import Token
+from pluriverse_server.daemon.http_auth import HttpAuth
+from pluriverse_server.daemon.leases import Leases
 from pluriverse_server.daemon.requests import RequestError
 from pluriverse_server.daemon.sessions import Sessions
 from pluriverse_server.display import AsyncInitialState, AsyncInjector, DisplayLost
@@ -38,6 +41,7 @@ from pluriverse_server.programs.program import Lost, Program
 from pluriverse_server.settings import Settings
 from pluriverse_server.sources.trees import NoTree
 from pluriverse_server.tasks import call_later, fail, start_task
+from pluriverse_server.vnc_proxy.vnc_proxy import VncProxy
 
 from .crash_limit import CrashLimiter
 from .metrics import Metrics
@@ -88,14 +92,20 @@ class EnvironmentService:
         manifest: Manifest,
         catalogue: Mapping[str, EnvTable],
         runtime_dir: Path,
+        http_auth: HttpAuth,
+        vnc_proxy: VncProxy,
         on_change: Callable[[], None],
     ) -> None:
         """Use the private folder ``runtime_dir``; call ``on_change`` when the episode or its state changes."""
-        self.metrics = Metrics()
+        self.metrics = Metrics({"vnc": vnc_proxy, "rewarder": http_auth})
         self.statistics = Statistics()
         self.sessions = Sessions(
-            self, idle_timeout_s=settings.idle_timeout_s, session_timeout_s=settings.session_timeout_s
+            self,
+            http_auth.audit,
+            idle_timeout_s=settings.idle_timeout_s,
+            session_timeout_s=settings.session_timeout_s,
         )
+        self.leases = Leases(self.sessions, http_auth.secrets, http_auth.audit)
         program_class = PageProgram if manifest.reset.by == "page" else Program
         self.program = program_class(
             settings.runtime, manifest, catalogue, runtime_dir, self._reported, self._program_lost
@@ -103,16 +113,15 @@ class EnvironmentService:
         self.program.clear_screen = self._clear_screen
         self.gave_up: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self.mistake: asyncio.Future[ManifestError] = asyncio.get_running_loop().create_future()
-        self.injector: AsyncInjector | None = None
         self.state: AsyncInitialState | None = None  # of the screen
-        self.lift: Callable[[], None] = lambda: None  # releases what clients of the VNC port hold
         self.permitted: Permitted | None = None  # what agents may press at the moment; None is everything
         self.subscribers: list[Subscriber] = []
-        self.is_watched: Callable[[], bool] = lambda: True
         # In lockstep: what the program was told of who watches, and when it is told of a change.
         self._told_watched: bool | None = None
         self._telling: asyncio.TimerHandle | None = None
         self._in_real_time = asyncio.Event()
+        self._injector: AsyncInjector | None = None
+        self._vnc_proxy = vnc_proxy
         self._manifest = manifest
         self._catalogue = catalogue
         self._machine = EpisodeMachine(self._describe, secrets.randbits(64))
@@ -135,12 +144,27 @@ class EnvironmentService:
         self._carry_out(self._machine.reset(environment, seed=None, fps=None, leaving=0, now=self._clock.now()))
 
     async def stop(self, reason: str) -> None:
+        self.leases.stop()
         if self._ticker is not None:
             self._ticker.cancel()
         for timer in (self._time_limit, self._telling):
             if timer is not None:
                 timer.cancel()
         await asyncio.gather(self.sessions.stop(reason), self.program.stop())
+
+    async def take_screen(self, display: str, xauthority: Path) -> None:
+        """Play on a screen that nobody has changed yet; raise DisplayLost if it is gone."""
+        self.state = await AsyncInitialState.open(display, xauthority)
+        self._injector = await AsyncInjector.open(display, xauthority)
+
+    async def leave_screen(self) -> bool:
+        """Send nothing more to the screen; return whether there was one."""
+        injector, self._injector = self._injector, None
+        state, self.state = self.state, None
+        for client in (state, injector):
+            if client is not None:
+                await client.close()
+        return injector is not None
 
     def part_died(self, part: str, how: str, *, counts: bool = True) -> None:
         """Count a crash of a part of the remote; too many in too short a time complete ``gave_up``.
@@ -203,6 +227,13 @@ class EnvironmentService:
             return None
         return described, self._machine.episode.episode_id
 
+    @property
+    def in_lockstep(self) -> bool:
+        return not self._in_real_time.is_set()
+
+    def why_not(self, who: Token) -> str | None:
+        return self.leases.why_not(who)
+
     def reset(self, reset: messages.Reset, leaving: int) -> int:
         """Begin an episode, or join the one that is beginning; return its id."""
         assert self._machine.episode is not None
@@ -236,10 +267,10 @@ class EnvironmentService:
             self.program.send(reports.Joystick(event.name, event.value))
         others = pass_on(events, self.permitted)
         if others:
-            if self.injector is None:
+            if self._injector is None:
                 raise RequestError("the screen is being started again; the action was dropped")
             try:
-                await self.injector.apply(others)
+                await self._injector.apply(others)
             except DisplayLost as error:
                 raise RequestError(f"the action was dropped: {error}") from error
         self.metrics.actions.inc()
@@ -296,12 +327,12 @@ class EnvironmentService:
         start_task(self._restore_input(), "agent's end")
 
     async def _release(self) -> None:
-        if self.injector is not None:
+        if self._injector is not None:
             with contextlib.suppress(DisplayLost):
-                await self.injector.release_all()
+                await self._injector.release_all()
 
     async def _restore_input(self) -> None:
-        self.lift()
+        self._vnc_proxy.lift()
         await self._release()
         if self.state is not None:
             await self.state.restore_input()
@@ -311,7 +342,7 @@ class EnvironmentService:
             await self.state.restore_screen()
 
     async def _begin(self, begin: Begin, state: AsyncInitialState) -> None:
-        self.lift()
+        self._vnc_proxy.lift()
         await self._release()
         # A scraper, which knows when its program ends and starts, does the rest.
         await (state.restore_input() if self._manifest.plays_scraped else state.restore())
@@ -382,12 +413,12 @@ class EnvironmentService:
 
     def watchers_changed(self) -> None:
         """Tell the program soon whether anybody watches; who knows no password is gone by then."""
-        if self._telling is None and not self._in_real_time.is_set():
+        if self._telling is None and self.in_lockstep:
             self._telling = call_later(TICK_S, "who watches", self._tell_watched)
 
     def _tell_watched(self) -> None:
         self._telling = None
-        watched = None if self._in_real_time.is_set() else self.is_watched()
+        watched = bool(self._vnc_proxy.clients) if self.in_lockstep else None
         if watched != self._told_watched:
             self._told_watched = watched
             if watched is not None:
@@ -447,8 +478,7 @@ class EnvironmentService:
         if self._time_limit is not None:
             self._time_limit.cancel()
             self._time_limit = None
-        self.sessions.in_lockstep = episode.environment.clock == "lockstep"
-        if self.sessions.in_lockstep:
+        if episode.environment.clock == "lockstep":
             self._in_real_time.clear()
         else:
             self._in_real_time.set()
@@ -457,6 +487,7 @@ class EnvironmentService:
         page, sync = self._manifest.page is not None, episode.environment.sync
         others = {*PROBES, *([PAGE_PROBE] if page else []), *([STEP_KEY] if sync else [])}
         self.permitted = permitted_by(describe.spaces, others)
+        self._vnc_proxy.permit(self.permitted)
         if not running:
             self._resetting_since = loop.time()
         else:

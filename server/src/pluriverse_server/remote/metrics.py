@@ -32,11 +32,10 @@ class Port(Protocol):
 
 
 class Metrics:
-    def __init__(self) -> None:
+    def __init__(self, ports: Mapping[str, Port]) -> None:
+        """``ports``: those whose connections are counted, by name."""
         self.registry = CollectorRegistry()
-        self.ports: dict[str, Port] = {}
-        """The ports whose connections are counted, by name."""
-        self.registry.register(_Ports(self.ports))
+        self.registry.register(_Ports(ports))
         r = self.registry
         self.frames = Counter("pluriverse_frames_total", "Frames that the program drew.", registry=r)
         self.late_frames = Counter("pluriverse_late_frames_total", "Frames dropped since they were late.", registry=r)

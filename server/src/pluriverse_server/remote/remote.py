@@ -15,7 +15,6 @@ from pluriverse_server.access.secrets import Secrets
 from pluriverse_server.certificate import Certificate, CertificateError
 from pluriverse_server.daemon.http import Views, listen, make_app
 from pluriverse_server.daemon.http_auth import HttpAuth
-from pluriverse_server.daemon.leases import Leases
 from pluriverse_server.daemon.operations import Operations
 from pluriverse_server.display import Restarted, Screen, ScreenOptions, make_screen
 from pluriverse_server.display.screen import X_SERVER
@@ -60,7 +59,6 @@ class Remote:
         self._service: EnvironmentService | None = None
         self._screen: Screen | None = None
         self._viewers: ViewerSessions | None = None
-        self._leases: Leases | None = None
         self.certificate: Certificate | None = None
         """What TLS is spoken with; None without, and before ``on_start``."""
 
@@ -70,20 +68,20 @@ class Remote:
     @property
     def draining(self) -> bool:
         """Whether it ends as soon as its agent's episode is over."""
-        return self._leases is not None and self._leases.draining
+        return self._service is not None and self._service.leases.draining
 
     def drain(self) -> None:
         """Take no new agents, and make ``run`` return once the running episode of the agent is over, or its time is up.
 
         At once where no agent plays, or no time was set for it. May be called repeatedly, and from a signal handler.
         """
-        if self._leases is None or not self.service.sessions.occupied or not self.settings.drain_s:
+        if self._service is None or not self._service.sessions.occupied or not self.settings.drain_s:
             self.stop()
-        elif not self._leases.draining:
-            self._leases.draining = True
+        elif not self.draining:
+            self._service.leases.drain()
             log.info("draining: the episode may go on for %g s", self.settings.drain_s)
             call_later(self.settings.drain_s, "drain", self.stop)
-            start_task(self._drain(self.service), "drain")
+            start_task(self._drain(self._service), "drain")
 
     async def _drain(self, service: EnvironmentService) -> None:
         episode_id = service.ongoing
@@ -130,9 +128,8 @@ class Remote:
                 let_in(user, made)
         child_user.set(user)
         secrets = Secrets(settings.password, settings.tokens)
-        http_auth = HttpAuth(secrets, audit)
-        screen = self._screen = make_screen(_screen_options(settings, manifest, runtime_dir, secrets))
-        screen.vnc_proxy.audit = audit
+        http_auth = HttpAuth(secrets, audit, self._has_seat)
+        screen = self._screen = make_screen(self._screen_options(manifest, runtime_dir, secrets, audit))
         try:
             # Independent of each other, and most of the time that a start takes.
             starting = asyncio.create_task(screen.start(), name="screen's start")
@@ -158,20 +155,16 @@ class Remote:
         failure: asyncio.Future[TaskFailed],
     ) -> None:
         settings = self.settings
-        env_id = require_environment(manifest, catalogue, settings.env_id)
-        service = self._service = EnvironmentService(settings, manifest, catalogue, runtime_dir, self._changed)
+        env_id = require_environment(manifest, catalogue, settings.env_id or None)
         vnc_proxy = screen.vnc_proxy
+        service = self._service = EnvironmentService(
+            settings, manifest, catalogue, runtime_dir, http_auth, vnc_proxy, self._changed
+        )
         sockets = screen.viewer_socket, screen.watchers_socket
         views = Views(
             self.status, service.render_metrics, lambda: screen.answers, *sockets, vnc_proxy.take, self._questions
         )
-        service.metrics.ports.update(vnc=screen.vnc_proxy, rewarder=http_auth)
-        service.lift = vnc_proxy.lift
-        service.is_watched = lambda: bool(screen.vnc_proxy.clients)
-        loop = asyncio.get_running_loop()
-        screen.vnc_proxy.on_clients = lambda: loop.call_soon_threadsafe(service.watchers_changed)
-        leases = self._leases = Leases(service.sessions, http_auth.secrets, http_auth.audit)
-        operations = Operations(leases, lambda: service.status()["env_id"], service.restart, self.drain)
+        operations = Operations(service.leases, lambda: service.status()["env_id"], service.restart, self.drain)
         app, self._viewers = make_app(service.sessions, http_auth, views, operations)
         clients = ScreenClients(screen, manifest, service)
         runner: web.AppRunner | None = None
@@ -183,7 +176,6 @@ class Remote:
             on_start(manifest)
             await self._serve(screen, clients, service, http_auth, failure)
         finally:
-            leases.stop()
             await service.stop(SHUTDOWN_REASON)
             await clients.clear()
             if runner is not None:
@@ -200,7 +192,8 @@ class Remote:
         beside = [start_task(_keep_screen(screen, clients, service), "screen")]
         if self.certificate is not None and self.settings.tls_cert is not None:
             beside.append(start_task(self.certificate.follow(), "certificate"))
-        if (path := self.settings.tokens_file) is not None:
+        # A pipe is read once.
+        if (path := self.settings.tokens_file) is not None and path.is_file():
             beside.append(start_task(watch(path, self.settings.password, http_auth.secrets, http_auth.audit), "tokens"))
         stopping = asyncio.create_task(self._stopping.wait(), name="stop")
         try:
@@ -219,10 +212,34 @@ class Remote:
 
     def _changed(self) -> None:
         if self._screen is not None and self._service is not None:
-            self._screen.vnc_proxy.permitted = self._service.permitted
             self._screen.rest(resting=self._service.is_at_rest)
         if self._viewers is not None:
             self._viewers.changed()
+
+    def _clients_changed(self) -> None:
+        if self._service is not None:
+            self._service.watchers_changed()
+
+    def _has_seat(self, token: str | None) -> bool:
+        return self.service.sessions.has_seat(token)
+
+    def _screen_options(
+        self, manifest: Manifest, runtime_dir: Path, secrets: Secrets, audit: AuditLog
+    ) -> ScreenOptions:
+        settings, loop = self.settings, asyncio.get_running_loop()
+        return ScreenOptions(
+            width=manifest.runtime.screen.width,
+            height=manifest.runtime.screen.height,
+            vnc_port=settings.vnc_port,
+            vnc_host=settings.host,
+            secrets=secrets if settings.vnc_password else None,
+            backend=settings.display_backend,
+            runtime_dir=runtime_dir,
+            name=f"pluriverse {manifest.runtime.id}",
+            has_port=not settings.has_tls,
+            audit=audit,
+            on_clients=lambda: loop.call_soon_threadsafe(self._clients_changed),
+        )
 
 
 async def _keep_screen(screen: Screen, clients: ScreenClients, service: EnvironmentService) -> None:
@@ -271,17 +288,3 @@ def _certificate(settings: Settings) -> Certificate | None:
         return Certificate(settings.tls_cert, settings.tls_key)
     except CertificateError as error:
         raise StartError(f"can't set up TLS: {error}; for a certificate made at the start: --tls alone") from error
-
-
-def _screen_options(settings: Settings, manifest: Manifest, runtime_dir: Path, secrets: Secrets) -> ScreenOptions:
-    return ScreenOptions(
-        width=manifest.runtime.screen.width,
-        height=manifest.runtime.screen.height,
-        vnc_port=settings.vnc_port,
-        vnc_host=settings.host,
-        secrets=secrets if settings.vnc_password else None,
-        backend=settings.display_backend,
-        runtime_dir=runtime_dir,
-        name=f"pluriverse {manifest.runtime.id}",
-        has_port=not settings.has_tls,
-    )

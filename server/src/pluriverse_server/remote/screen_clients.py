@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pluriverse_protocol import reports
 from pluriverse_protocol.messages import Describe
 
-from pluriverse_server.display import AsyncInitialState, AsyncInjector, DisplayLost, Screen
+from pluriverse_server.display import DisplayLost, Screen
 from pluriverse_server.display.screen import ROOT_CAUSE_S
 from pluriverse_server.episode import Output, Send
 from pluriverse_server.manifest.runtime import Manifest
@@ -56,9 +56,7 @@ class ScreenClients:
     async def put_on(self) -> None:
         screen, service = self._screen, self._service
         try:
-            # Before anybody has changed anything.
-            service.state = await AsyncInitialState.open(screen.display, screen.xauthority)
-            service.injector = await AsyncInjector.open(screen.display, screen.xauthority)
+            await service.take_screen(screen.display, screen.xauthority)
         except DisplayLost as error:
             # The screen is being restarted, and this is called again then.
             log.warning("%s", error)
@@ -70,25 +68,15 @@ class ScreenClients:
             self._overlay = start_task(keeping, "overlay")
 
     async def take_off(self, reason: str) -> None:
-        injector, self._service.injector = self._service.injector, None
-        await self._close_state()
-        if injector is not None:
+        if await self._service.leave_screen():
             await self._end_overlay()
             await self._service.program.take_off()
             self._service.screen_lost(reason)
-            await injector.close()
 
     async def clear(self) -> None:
         """End everything but the program, which has ended already. May be called repeatedly."""
         await self._end_overlay()
-        await self._close_state()
-        if self._service.injector is not None:
-            await self._service.injector.close()
-
-    async def _close_state(self) -> None:
-        state, self._service.state = self._service.state, None
-        if state is not None:
-            await state.close()
+        await self._service.leave_screen()
 
     async def _keep_overlay(self, arguments: Sequence[str], environment: Mapping[str, str]) -> None:
         while True:

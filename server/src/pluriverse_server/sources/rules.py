@@ -148,6 +148,12 @@ class Rules:
         self._ends += [(text, False, reason or text) for reason, text in game.episode.truncated.items()]
         self._ending_sources = frozenset[str]().union(*(names_in(text) for text, _, _ in self._ends))
         self._running = False
+        self._episode = 0
+        self._earnings: list[Earnings] = []
+        self._watches: list[tuple[Watch, bool, str]] = []
+        self._text: Value = None
+        self._observation: dict[str, Value] | None = None
+        self._end: _End | None = None
 
     def ready(self, readings: Readings) -> bool:
         """Return whether an episode can begin: ``ready`` holds, and what could end it was read and doesn't."""
@@ -165,9 +171,7 @@ class Rules:
         self._episode = episode_id
         self._earnings = [Earnings(table, by_line=table.source in self._lines, begun=at) for table in self._tables]
         self._watches = [(Watch(text), terminated, reason) for text, terminated, reason in self._ends]
-        self._text: Value = None
-        self._observation: dict[str, Value] | None = None
-        self._end: _End | None = None
+        self._text = self._observation = self._end = None
         self._running = True
 
     def feed(self, at: float, readings: Readings) -> list[reports.Report]:

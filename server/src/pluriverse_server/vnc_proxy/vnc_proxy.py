@@ -13,9 +13,9 @@ import math
 import os
 import socket
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from pluriverse_protocol.control_frames import POLICY_VIOLATION, ControlFrames
 from pluriverse_protocol.rfb.errors import BadWebSocket, RfbError
@@ -68,11 +68,26 @@ class VncProxy:
     It has an event loop of its own in a thread: what the daemon's loop is busy with holds up no picture.
     """
 
-    def __init__(self, vnc_socket: Path, secrets: Secrets | None) -> None:
-        """``secrets`` None lets everybody in, to do all that agents may."""
+    def __init__(
+        self,
+        vnc_socket: Path,
+        secrets: Secrets | None,
+        audit: AuditLog | None = None,
+        *,
+        open_for_watchers: Callable[[], Coroutine[Any, Any, Path]] | None = None,
+        on_clients: Callable[[], object] = lambda: None,
+    ) -> None:
+        """``secrets`` None lets everybody in, to do all that agents may.
+
+        ``open_for_watchers`` starts the VNC server of those who only watch, if it must, and returns its socket; it is
+        called in the loop that called ``listen``. ``on_clients`` is called in the proxy's thread when a client has come
+        or gone.
+        """
         self.vnc_socket = vnc_socket
         self.secrets = secrets
-        self.audit = AuditLog()
+        self.audit = audit or AuditLog()
+        self.on_clients = on_clients
+        self._open_for_watchers = open_for_watchers
         self.table: ConnectionTable[_ClientHalf] = ConnectionTable(
             max_pending=MAX_PENDING, max_connections=MAX_CONNECTIONS, max_per_address=MAX_PER_ADDRESS
         )
@@ -81,16 +96,12 @@ class VncProxy:
         # When the VNC server last sent something to a client, in time.monotonic()'s seconds.
         self.heard_at = -math.inf
         self._left_at = -math.inf
-        # Starts the VNC server of those who only watch, if it must; returns its socket. Called in the proxy's thread.
-        self.open_for_watchers: Callable[[], Awaitable[Path]] | None = None
-        # Called in the VNC proxy's thread when a client has come or gone.
-        self.on_clients: Callable[[], object] = lambda: None
         # Of the screen that is there now; None while there is none.
         self.keyboard: Keyboard | None = None
-        # What clients of the port may press; None is everything. Set from any thread.
         self.permitted: Permitted | None = None
         self._servers: list[asyncio.Server] = []
         self._thread: LoopThread | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     @property
     def listens(self) -> bool:
@@ -106,7 +117,8 @@ class VncProxy:
         except OSError as error:
             assert port is not None
             raise StartError(port_fault("VNC", host, port, "--vnc-port", error)) from error
-        self._thread = LoopThread("VNC VNC proxy")
+        self._loop = asyncio.get_running_loop()
+        self._thread = LoopThread("VNC proxy")
         if self.secrets is not None:
             self.secrets.on_change.append(self._secrets_changed)
         try:
@@ -116,6 +128,25 @@ class VncProxy:
             for listener in ports:
                 listener.close()
             raise start_error(f"the sockets {private} and {watching}", error) from error
+
+    def permit(self, permitted: Permitted | None) -> None:
+        """Let clients of the port press this alone; None: everything. May be called from any thread."""
+        self.permitted = permitted
+
+    async def connect(self, *, watches: bool) -> VncServerHalf:
+        """Connect to the VNC server, or to the one of those who only watch, if there is one of theirs."""
+        if self._open_for_watchers is None or self._loop is None or not watches:
+            return await connect(self.vnc_socket, heard=self.note_heard)
+        deadline = time.monotonic() + CONNECT_S
+        while True:
+            opening = asyncio.run_coroutine_threadsafe(self._open_for_watchers(), self._loop)
+            try:
+                return await connect(await asyncio.wrap_future(opening), WATCHERS_CONNECT_S)
+            except VncServerLost:
+                # It died a moment ago, and is started again as soon as this is known.
+                if time.monotonic() > deadline:
+                    raise
+                await asyncio.sleep(RETRY_S)
 
     async def type_with(self, keyboard: Keyboard | None) -> None:
         if self._thread is not None:
@@ -370,7 +401,7 @@ class _ClientHalf(Half):
             return
         self._deadline.cancel()
         try:
-            server = await self._connect()
+            server = await self._vnc_proxy.connect(watches=self._watches or not self._rights & INPUT)
         except (VncServerLost, StartError) as error:
             log.warning("VNC: a client was turned away: %s", error)
             self.transport.abort()
@@ -386,20 +417,6 @@ class _ClientHalf(Half):
             self.transport, server.transport, self._vnc_proxy.keyboard, self._permitted, self.send, self._patience_s
         )
         self._go_on(self._handshake.leftover)
-
-    async def _connect(self) -> VncServerHalf:
-        open_for_watchers = self._vnc_proxy.open_for_watchers
-        if open_for_watchers is None or (self._rights & INPUT and not self._watches):
-            return await connect(self._vnc_proxy.vnc_socket, heard=self._vnc_proxy.note_heard)
-        deadline = time.monotonic() + CONNECT_S
-        while True:
-            try:
-                return await connect(await open_for_watchers(), WATCHERS_CONNECT_S)
-            except VncServerLost:
-                # It died a moment ago, and is started again as soon as this is known.
-                if time.monotonic() > deadline:
-                    raise
-                await asyncio.sleep(RETRY_S)
 
     def _go_on(self, data: bytes = b"") -> None:
         try:

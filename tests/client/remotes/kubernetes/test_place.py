@@ -62,10 +62,10 @@ async def test_remote_is_ours_until_it_is_given_back_once(
         until = time.monotonic() + 1
         await eventually(lambda: time.monotonic() > until)
         ours.require_running()
-        assert served.leases.lease is not None
+        assert served.service.leases.lease is not None
         assert ours.address.password not in (None, PASSWORD)
         await asyncio.gather(*(asyncio.to_thread(ours.stop) for _ in range(3)))
-        assert (served.leases.lease, ours.given_back) == (None, 1)
+        assert (served.service.leases.lease, ours.given_back) == (None, 1)
         with pytest.raises(RemoteUnavailable, match=STOPPED):
             ours.require_running()
 
@@ -76,7 +76,7 @@ async def test_lease_that_comes_after_the_end_is_given_back(tmp_path: Path, keep
     async with serving(tmp_path) as served:
         with pytest.raises(RemoteUnavailable, match=STOPPED):
             await asyncio.to_thread(ours.claim, address_of(served))
-        assert served.leases.lease is None
+        assert served.service.leases.lease is None
         await asyncio.to_thread(claim, address_of(served))
     with pytest.raises(RemoteUnavailable, match=STOPPED):
         _ = ours.address

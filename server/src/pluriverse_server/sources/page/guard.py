@@ -34,17 +34,22 @@ def may_navigate(url: str, origins: Collection[str], *, top: bool) -> bool:
 
 class Guard:
     def __init__(
-        self, devtools: DevTools, session_id: str, origins: Collection[str], allow: Collection[Permission]
+        self,
+        devtools: DevTools,
+        target_id: str,
+        session_id: str,
+        origins: Collection[str],
+        allow: Collection[Permission],
     ) -> None:
         self.dialog_open = False
         self._devtools = devtools
+        self._target_id = target_id
         self._session_id = session_id
         self._origins = origins
         self._allow = allow
         self._refused = 0
 
-    async def start(self, target_id: str) -> None:
-        self._target_id = target_id
+    async def start(self) -> None:
         self._devtools.listen(
             self._session_id,
             {

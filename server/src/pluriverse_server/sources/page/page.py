@@ -79,7 +79,7 @@ class Page:
         self.target_id = target_id
         self.address: str | None = None
         self.strayed = False
-        self.guard = Guard(devtools, session_id, outline.origins, outline.allow)
+        self.guard = Guard(devtools, target_id, session_id, outline.origins, outline.allow)
         self._windows = windows
         self._devtools = devtools
         self._outline = outline
@@ -251,7 +251,7 @@ class Page:
         for domain in ("Page", "Runtime", "DOMStorage"):
             await self._call(f"{domain}.enable")
         await self._call("Runtime.addBinding", {"name": binding})
-        await self.guard.start(self.target_id)
+        await self.guard.start()
         # Exactly the screen's size, whatever the window's is, from the first document on.
         width, height = outline.width // outline.zoom, outline.height // outline.zoom
         size = {"width": width, "height": height, "deviceScaleFactor": outline.zoom, "mobile": False}

@@ -5,26 +5,21 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, cast
 
 import zstandard
-from pluriverse_protocol.recordings import Header, Record, RecordingReader, RecordingWriter, TruncatedRecording
+
+from .recordings import Header, Record, RecordingReader, RecordingWriter
 
 SUFFIX: Final = ".plrec"
 
 # The suffix of a recording that isn't finished.
 PARTIAL: Final = ".partial"
 
-# 32 MiB hold some pictures of a common screen, so that one that comes back is found; the second is for kept files.
 # Readers of zstd allocate 128 MiB by default.
-WINDOW_LOG: Final = 25
-KEPT_WINDOW_LOG: Final = 27
-
-# While recording, the program needs the CPU. Somebody waits for a file that is kept: level 19 would make it a sixth
-# smaller and take twenty times as long.
-LEVEL: Final = 3
-KEPT_LEVEL: Final = 9
+MAX_WINDOW_LOG: Final = 27
 
 # Damaged compression loses what was read with it in one piece of this size, which may become 32 MiB.
 READ_BYTES: Final = 1024
@@ -36,9 +31,11 @@ class RecordingFile:
     Until ``close`` its name is ``path`` with the suffix PARTIAL.
     """
 
-    def __init__(self, path: Path, header: Header, *, level: int = LEVEL, window_log: int = WINDOW_LOG) -> None:
+    def __init__(self, path: Path, header: Header, *, level: int = 3, window_log: int = 0) -> None:
+        """``level`` is zstd's; with a ``window_log`` it looks that far back for pictures that come again."""
         self.path = path
         self.header = header
+        self.seconds = 0.0
         self.partial = partial_path(path)
         self._writer = RecordingWriter(header)
         begin = self._writer.begin()
@@ -56,11 +53,20 @@ class RecordingFile:
             raise
 
     def write(self, record: Record) -> None:
-        self._stream.write(self._writer.write(record))
+        """Add a record; one from before the last is dated as that."""
+        self.seconds = max(self.seconds, record.at)
+        self._stream.write(self._writer.write(replace(record, at=self.seconds)))
 
     @property
     def bytes(self) -> int:
         return self._stream.tell()
+
+    @property
+    def closed(self) -> bool:
+        return self._file.closed
+
+    def fileno(self) -> int:
+        return self._file.fileno()
 
     def flush(self) -> None:
         """Pass everything written so far to the system, readable; raise OSError if the disk is full, or gone."""
@@ -103,30 +109,15 @@ def open_recording(path: Path) -> tuple[Header, Iterator[Record]]:
     return header, cast("Iterator[Record]", items)
 
 
-def compact(path: Path) -> None:
-    """Rewrite a recording with stronger compression; one whose end is missing is complete afterwards."""
-    header, records = open_recording(path)
-    compacted = RecordingFile(path, header, level=KEPT_LEVEL, window_log=KEPT_WINDOW_LOG)
-    try:
-        with contextlib.suppress(TruncatedRecording):
-            for record in records:
-                compacted.write(record)
-        compacted.close()
-    except BaseException:
-        compacted.abandon()
-        compacted.partial.unlink(missing_ok=True)
-        raise
-
-
 def _parameters(level: int, window_log: int) -> zstandard.ZstdCompressionParameters:
     # Its stubs leave the keywords open.
     make = cast("Any", zstandard.ZstdCompressionParameters).from_level
-    return make(level, window_log=window_log, enable_ldm=True, write_checksum=True)
+    return make(level, window_log=window_log, enable_ldm=window_log > 0, write_checksum=True)
 
 
 def _read(path: Path) -> Iterator[Header | Record]:
     reader = RecordingReader()
-    expander = zstandard.ZstdDecompressor(max_window_size=1 << KEPT_WINDOW_LOG).decompressobj()
+    expander = zstandard.ZstdDecompressor(max_window_size=1 << MAX_WINDOW_LOG).decompressobj()
     header_given = False
     with path.open("rb") as file:
         while data := file.read(READ_BYTES):

@@ -1,79 +1,25 @@
-"""A recording's file: what was written is read, whole, cut or damaged; and it can be written anew, and smaller."""
+"""What is kept of a picture beside regions, and of a recording that is written anew, and smaller."""
 
 from __future__ import annotations
 
-import tracemalloc
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
-from pluriverse_protocol.events import KeyEvent
-from pluriverse_protocol.recordings import Header, Input, MalformedRecording, Record, Said, TruncatedRecording, Update
+from pluriverse_protocol.recording_file import RecordingFile
+from pluriverse_protocol.recordings import Header, MalformedRecording, Said, Update
 from pluriverse_protocol.rfb.raw_updates import raw_update
-from pluriverse_server.recording.file import RecordingFile, compact, open_recording, partial_path
-from pluriverse_server.recording.keep import COARSE, OFTEN, SELDOM, RegionKeeper, Rest, blit
+from pluriverse_server.recording.keep import COARSE, OFTEN, SELDOM, RegionKeeper, Rest, blit, compact
 from pluriverse_server.recording.replay import Replay
-from support.full_disk import files_of_at_most
+from support.recorded import noise, recorded
 
 WIDTH, HEIGHT = 64, 40
 HEADER = Header("toy", "1.0.0", "toy.First-v0", WIDTH, HEIGHT, 60.0, 0.0)
 REGION = (8, 8, 16, 16)
 
 
-def records(count: int) -> list[Record]:
-    """Pictures of noise, a second apart, each with something said and pressed."""
-    noise = np.random.default_rng(1)
-    found: list[Record] = []
-    for index in range(count):
-        pixels = noise.integers(256, size=(HEIGHT, WIDTH, 4), dtype=np.uint8)
-        found.append(Update(float(index), raw_update([((0, 0, WIDTH, HEIGHT), pixels.tobytes())])))
-        found.append(Said(float(index), {"count": index}))
-        found.append(Input(float(index), KeyEvent(97, index % 2 == 0)))
-    return found
-
-
-def write(path: Path, wanted: list[Record]) -> Path:
-    file = RecordingFile(path, HEADER)
-    for record in wanted:
-        file.write(record)
-    file.close()
-    return path
-
-
-def test_what_was_written_is_read(tmp_path: Path) -> None:
-    header, found = open_recording(write(tmp_path / "a.plrec", records(5)))
-    assert header == HEADER
-    assert list(found) == records(5)
-
-
-def test_file_that_is_a_bomb_is_unpacked_piece_by_piece(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.plrec", [Said(0.0, {"a": "x" * 1_000_000})] * 300)
-    assert path.stat().st_size < 100_000
-    tracemalloc.start()
-    _, found = open_recording(path)
-    assert sum(1 for _ in found) == 300
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 150_000_000
-
-
-@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.floats(0.3, 0.999))
-def test_of_one_that_is_cut_all_that_can_be_read_is_given_before_the_error(tmp_path: Path, share: float) -> None:
-    path = write(tmp_path / "a.plrec", records(20))
-    data = path.read_bytes()
-    path.write_bytes(data[: int(len(data) * share)])
-    _, found = open_recording(path)
-    read: list[Record] = []
-    with pytest.raises(TruncatedRecording):
-        read.extend(found)
-    assert read == records(20)[: len(read)]
-
-
 def test_compacting_keeps_every_record_of_one_that_is_cut_and_makes_it_whole(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.plrec", records(20))
+    path = recorded(tmp_path / "a.plrec", noise(HEADER, 20), HEADER)
     path.write_bytes(path.read_bytes()[:-100])
     compact(path)
     replay = Replay(path)
@@ -83,7 +29,7 @@ def test_compacting_keeps_every_record_of_one_that_is_cut_and_makes_it_whole(tmp
 
 
 def test_one_that_is_damaged_is_not_compacted_and_stays_as_it_is(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.plrec", records(20))
+    path = recorded(tmp_path / "a.plrec", noise(HEADER, 20), HEADER)
     data = bytearray(path.read_bytes())
     data[len(data) // 2] ^= 0xFF
     path.write_bytes(data)
@@ -145,23 +91,3 @@ def test_of_a_game_whose_pictures_take_too_much_the_rest_is_kept_seldom_and_coar
     assert not all(whole.values())
     assert max(np.diff(list(whole))) == SELDOM.every_s
     file.close()
-
-
-def test_one_that_is_unfinished_is_not_written_over(tmp_path: Path) -> None:
-    path = tmp_path / "a.plrec"
-    file = RecordingFile(path, HEADER)
-    file.write(records(1)[1])
-    file.flush()
-    file.abandon()
-    left = partial_path(path).read_bytes()
-    with pytest.raises(FileExistsError):
-        RecordingFile(path, HEADER)
-    assert partial_path(path).read_bytes() == left
-    _, found = open_recording(partial_path(path))
-    assert next(found) == records(1)[1]
-
-
-def test_nothing_is_left_of_one_for_whose_beginning_the_disk_has_no_room(tmp_path: Path) -> None:
-    with files_of_at_most(1), pytest.raises(OSError, match="File too large"):
-        RecordingFile(tmp_path / "a.plrec", HEADER)
-    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,2 @@
+/* What the server compiles, too: protocol/native. */
+#include "rfb_picture.c"
