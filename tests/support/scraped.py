@@ -20,7 +20,7 @@ from pluriverse_server.episode import Begin
 from pluriverse_server.manifest.runtime import load
 from pluriverse_server.manifest.spaces import keysym
 from pluriverse_server.programs.catalogue import load_catalogue
-from pluriverse_server.programs.program import Lost, Program
+from pluriverse_server.programs.program import Program
 from pluriverse_server.x11.connection import write_cookie
 from support.waiting import DEADLINE_S, eventually
 
@@ -210,7 +210,7 @@ class Scraped:
     def __init__(self, directory: Path, folder: Path, screen: dict[str, str], injector: AsyncInjector) -> None:
         self.screen = screen
         self.reports: list[reports.Report] = []
-        self.losses: list[Lost] = []
+        self.losses: list[reports.Lost] = []
         self.folder = folder
         self._directory = directory
         self._injector = injector
@@ -254,7 +254,7 @@ class Scraped:
         assert said, self.losses
         return said[0]
 
-    async def lost(self, deadline_s: float = DEADLINE_S) -> Lost:
+    async def lost(self, deadline_s: float = DEADLINE_S) -> reports.Lost:
         """How the scraper was lost, as soon as it is."""
         await eventually(lambda: self.losses, deadline_s)
         return self.losses[0]

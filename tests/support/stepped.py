@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import itertools
+import os
 import tempfile
 from collections.abc import AsyncGenerator, Sequence
 from pathlib import Path
@@ -14,9 +15,9 @@ from pluriverse_protocol import reports
 from pluriverse_protocol.events import KeyEvent, PointerEvent
 from pluriverse_server.manifest.page import PageTable
 from pluriverse_server.manifest.runtime import EnvTable, Manifest, fill_address, load
-from pluriverse_server.programs.browser import Browser
 from pluriverse_server.programs.catalogue import load_catalogue
-from pluriverse_server.programs.page_clock import FLAGS, PREFERENCES, PageClock
+from pluriverse_server.scraper.browser import Browser
+from pluriverse_server.scraper.page_clock import FLAGS, PREFERENCES, PageClock
 from pluriverse_server.sources.page.clock import ClockScript
 from pluriverse_server.sources.page.files import HOST, ORIGIN, Files
 from pluriverse_server.sources.page.guard import Windows
@@ -112,6 +113,7 @@ async def stepped(directory: Path) -> AsyncGenerator[Stepped]:
                 (width, height),
                 browser.process.pid,
                 files,
+                os.getpid(),
             )
             try:
                 yield played

@@ -7,9 +7,9 @@ belongs to, so one that crosses a reset on its way is never counted for the wron
 
 from __future__ import annotations
 
-from typing import Any, Final, TypeVar, get_args
+from typing import Annotated, Any, Final, Literal, TypeVar, get_args
 
-from msgspec import field
+from msgspec import Meta, field
 
 from .env_options import OptionValues, Value
 from .env_spaces import SpacesOfEnv
@@ -42,6 +42,12 @@ MAX_REPORT_DEPTH: Final = MAX_DEPTH - 1
 
 # The ``reason`` of an episode that reached its time limit.
 TIME_LIMIT: Final = "time limit"
+
+
+Cause = Annotated[
+    Literal["page", "message", "process", "manifest"],
+    Meta(description='"page", "message", "process" or "manifest"'),
+]
 
 
 class _Report(JsonObject, frozen=True, tag_field="report"):
@@ -159,6 +165,18 @@ class TreeRead(_Report, frozen=True, tag="tree"):
         expect_tree(self.nodes)
 
 
+class Lost(_Report, frozen=True, tag="lost"):
+    """The episode can't begin or go on, while the scraper, which says why, goes on to another.
+
+    ``cause`` says what is to blame: the ``page``, a ``message`` of it that can't be read, a ``process`` that has ended
+    or can't be started, or the ``manifest``, so that no episode can ever begin.
+    """
+
+    episode: Count
+    reason: String
+    cause: Cause = always("page")
+
+
 class Reset(_Request, frozen=True, tag="reset"):
     """Begin an episode. The program answers with ``Ready`` once its first frame is on the screen.
 
@@ -208,7 +226,7 @@ class ReadTree(_Request, frozen=True, tag="read_tree"):
     picture: Box
 
 
-Report = Ready | Reward | Done | Text | Observation | Frame | SlotFrames | Readings | TreeRead
+Report = Ready | Reward | Done | Text | Observation | Frame | SlotFrames | Readings | TreeRead | Lost
 Request = Reset | Stop | Joystick | Delivered | Watched | ReadTree
 
 REPORTS: Final[dict[str, type[Report]]] = {str(kind.__struct_config__.tag): kind for kind in get_args(Report)}

@@ -171,8 +171,8 @@ class EpisodeMachine:
                 return [Send(messages.Text(text), episode.episode_id)]
             case reports.Observation(observation=observation):
                 return [Send(messages.Observation(observation), episode.episode_id)]
-            case reports.Readings() | reports.SlotFrames() | reports.TreeRead():
-                # Only shown to people, by the service.
+            case reports.Readings() | reports.SlotFrames() | reports.TreeRead() | reports.Lost():
+                # The service's: most are shown to people alone.
                 return []
             case reports.Frame(frames=frames, late_frames=late_frames, at=at):
                 episode.frames, episode.late_frames = frames, late_frames

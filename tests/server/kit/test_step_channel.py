@@ -17,7 +17,7 @@ from pluriverse_protocol.control_frames import POLICY_VIOLATION
 from pluriverse_protocol.events import KeyEvent
 from pluriverse_protocol.limits import MAX_CONTROL_FRAMES_AT_ONCE, MAX_MESSAGE_BYTES
 from pluriverse_protocol.messages import AgentStep, ErrorReply, FirstFrame, Headers, Reset, StepReply
-from pluriverse_server.kit.step_channel import STEP_CHANNEL_VARIABLE, Asked, StepChannel, StepChannelHttpAuth
+from pluriverse_server.kit.step_channel import STEP_CHANNEL_VARIABLE, Asked, HandoverSocket, StepChannel
 from support.step_channels import StepChannelAgent, StepChannelListener, tcp_pair
 from websockets.frames import Frame, Opcode
 
@@ -189,11 +189,11 @@ def test_an_agent_that_takes_nothing_is_hung_up_on(monkeypatch: pytest.MonkeyPat
 def test_step_channels_are_handed_over_one_after_the_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with StepChannelListener(tmp_path) as listener:
         monkeypatch.setenv(STEP_CHANNEL_VARIABLE, os.fspath(listener.path))
-        http_auth = StepChannelHttpAuth.from_environment()
-        assert http_auth is not None
+        handovers = HandoverSocket.from_environment()
+        assert handovers is not None
         for n in (1, 2):
             agent = listener.open_step_channel()
-            slot, step_channel = http_auth.accept()
+            slot, step_channel = handovers.accept()
             assert slot == 0
             assert step_channel is not None
             assert not os.get_inheritable(step_channel.fileno())
@@ -202,16 +202,16 @@ def test_step_channels_are_handed_over_one_after_the_other(tmp_path: Path, monke
             assert [asked for asked, _ in step_channel.receive()] == [AgentStep(n)]
             step_channel.close()
         listener.take_back()
-        assert http_auth.accept() == (0, None)
+        assert handovers.accept() == (0, None)
         assert listener.program is not None
         listener.program.close()
         with pytest.raises(ConnectionError):
-            http_auth.accept()
-        http_auth.close()
+            handovers.accept()
+        handovers.close()
 
 
-def test_without_a_daemon_there_is_no_http_auth(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_daemon_there_is_no_handover_socket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(STEP_CHANNEL_VARIABLE, raising=False)
-    assert StepChannelHttpAuth.from_environment() is None
+    assert HandoverSocket.from_environment() is None
     monkeypatch.setenv(STEP_CHANNEL_VARIABLE, str(tmp_path / "nobody.sock"))
-    assert StepChannelHttpAuth.from_environment() is None
+    assert HandoverSocket.from_environment() is None

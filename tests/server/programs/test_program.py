@@ -15,10 +15,10 @@ from typing import Any, Literal
 
 import psutil
 import pytest
-from pluriverse_protocol.reports import Delivered, Frame, Ready, Report, Text
+from pluriverse_protocol.reports import Delivered, Frame, Lost, Ready, Report, Text
 from pluriverse_server.episode import Begin, Environment
 from pluriverse_server.manifest.runtime import EnvTable, Manifest
-from pluriverse_server.programs.program import SOCKET_NAME, STEP_CHANNEL_NAME, Lost, Program
+from pluriverse_server.programs.program import SOCKET_NAME, STEP_CHANNEL_NAME, Program
 from support import sessions
 from support.leftovers import Leftovers
 from support.waiting import DEADLINE_S, eventually
@@ -234,23 +234,23 @@ async def test_time_limit_is_the_programs_own_only_in_lockstep(tmp_path: Path) -
 
 async def test_step_channels_go_to_the_program_while_it_is_there(tmp_path: Path) -> None:
     async with staged(tmp_path, TAKES_STEP_CHANNELS) as stage:
-        assert not stage.program.takes_step_channels
+        assert not stage.program.step_channels.connected
         stage.begin(1, clock="lockstep")
         await stage.until(ready(1))
-        await eventually(lambda: stage.program.takes_step_channels)
+        await eventually(lambda: stage.program.step_channels.connected)
         mine, theirs = socket.socketpair()
         with mine, theirs:
-            stage.program.open_step_channel(theirs)
+            stage.program.step_channels.hand_over(theirs)
             theirs.close()
             assert await asyncio.to_thread(mine.recv, 5) == b"taken"
         pid = stage.program.pid
         assert pid is not None
         os.kill(pid, signal.SIGKILL)
         await stage.until_lost()
-        assert not stage.program.takes_step_channels
+        assert not stage.program.step_channels.connected
         mine, theirs = socket.socketpair()
         with mine, theirs, pytest.raises(ConnectionError, match="the program isn't running"):
-            stage.program.open_step_channel(theirs)
+            stage.program.step_channels.hand_over(theirs)
 
 
 # ── losing it ───────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -269,14 +269,16 @@ async def test_program_that_is_killed_is_lost_and_another_begins_where_it_is_ask
 
 
 @pytest.mark.parametrize("text", ["1 / 0", "reset(); 1 / 0", "daemon.close(); 1 / 0"])
-async def test_program_that_crashes_is_lost_once_with_its_last_words(tmp_path: Path, text: str) -> None:
+async def test_program_that_crashes_is_lost_once_and_its_last_words_are_logged(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, text: str
+) -> None:
     async with staged(tmp_path, text) as stage:
         stage.begin(1)
         lost = await stage.until_lost()
         assert lost.reason in ("program exit status 1", "the program hung up")
         if lost.reason == "program exit status 1":
-            assert lost.output_tail.splitlines()[0] == "started with a 7 60.0"
-            assert lost.output_tail.endswith("ZeroDivisionError: division by zero")
+            assert "    started with a 7 60.0\n" in caplog.text
+            assert "    ZeroDivisionError: division by zero\n" in caplog.text
         assert len(stage.losses) == 1
 
 

@@ -17,7 +17,7 @@ import pytest
 from numpy.typing import NDArray
 from pluriverse_protocol.events import Event, KeyEvent, PointerEvent
 from pluriverse_protocol.messages import StepReply
-from pluriverse_protocol.reports import Done, Frame, Readings, Ready, Reward
+from pluriverse_protocol.reports import Done, Frame, Readings, Ready, Reset, Reward
 from pluriverse_server.lockstep import Advance
 from pluriverse_server.manifest.spaces import keysym
 from pluriverse_server.scraper.home import HELD_HOME
@@ -75,7 +75,7 @@ class Agent(StepChannelAgent):
 
     def __init__(self, scraped: Scraped) -> None:
         ours, theirs = socket.socketpair()
-        scraped.program.open_step_channel(theirs)
+        scraped.program.step_channels.hand_over(theirs)
         theirs.close()
         super().__init__(ours)
         self._steps = 0
@@ -108,7 +108,7 @@ async def stepping(folder: Path, **tables: dict[str, Any]) -> AsyncGenerator[Scr
 async def begun(scraped: Scraped, seed: int = 7) -> Agent:
     """Begin an episode in lockstep, and open a step channel."""
     await scraped.ready(seed=seed, clock="lockstep")
-    await eventually(lambda: scraped.program.takes_step_channels)
+    await eventually(lambda: scraped.program.step_channels.connected)
     return Agent(scraped)
 
 
@@ -247,7 +247,7 @@ def test_step_in_which_a_program_never_waits_cuts_its_episode() -> None:
     clock.advance.return_value = Advance.LATE
     play.pace = SteppedPace(60.0, clock)
     play.rules.cut.return_value = [Done(1, truncated=True, reason=HANGS)]
-    outcome = ScrapedSteps(play, 1, None, None, Mock()).play((), 2)
+    outcome = ScrapedSteps(play, Reset(1, "a", 7, 60.0), Mock()).play((), 2)
     assert (outcome.truncated, outcome.reason) == (True, HANGS)
     play.break_off.assert_called_once_with(HANGS)
 

@@ -8,7 +8,8 @@ from pluriverse_server.manifest.game import GameTables
 from pluriverse_server.manifest.runtime import EnvTable
 from pluriverse_server.scraper import play
 from pluriverse_server.scraper.cookies import Cookies
-from pluriverse_server.scraper.play import Broken, Play, PlaySettings, SharedDesktop
+from pluriverse_server.scraper.play import Play, PlaySettings, SharedDesktop
+from pluriverse_server.scraper.player import Broken
 
 
 async def test_whatever_keeps_a_play_from_starting_is_told_and_leaves_nothing(

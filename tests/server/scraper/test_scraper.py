@@ -189,14 +189,14 @@ async def test_exit_that_a_condition_names_is_an_outcome(tmp_path: Path) -> None
     ids=["dies", "isn't there", "no window", "step fails"],
 )
 async def test_program_that_does_not_begin_is_why_the_scraper_ends(
-    tmp_path: Path, changed: dict[str, Any], reason: str
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, changed: dict[str, Any], reason: str
 ) -> None:
     async with scraping(tmp_path, **changed) as scraped:
         scraped.begin()
         lost = await scraped.lost()
         assert reason in lost.reason
-        assert lost.died
-        assert ("dying at once" in lost.output_tail) is ("exit status 1" in reason)
+        assert lost.cause == "process"
+        assert ("dying at once\n" in caplog.text) is ("exit status 1" in reason)
 
 
 # ── programs that do harm ───────────────────────────────────────────────────────────────────────────────────────────

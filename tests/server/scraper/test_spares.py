@@ -7,7 +7,8 @@ from collections.abc import Awaitable, Callable
 from typing import cast
 
 import pytest
-from pluriverse_server.scraper.play import Broken, Play
+from pluriverse_server.scraper.play import Play
+from pluriverse_server.scraper.player import Broken
 from pluriverse_server.scraper.spares import Spares
 from support.waiting import eventually
 

@@ -111,3 +111,8 @@ def test_what_forks_while_it_is_killed_is_killed_too() -> None:
         assert root.stdout.readline() == b"go\n"
         assert kill_below(root.pid, 20)
         root.kill()
+
+
+def test_process_that_shuts_others_out_can_be_looked_into_by_root_alone() -> None:
+    script = "import ctypes; from pluriverse_server.scraper.tree import *; shut_out(); exit(ctypes.CDLL(None).prctl(3))"
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0

@@ -19,8 +19,6 @@ from .reporter import DaemonGone, NoDaemon, Reporter
 from .stepped_episode import SteppedEpisode
 from .window import Band, Region, Window
 
-news = wait_for_input  # the name that programs written for 0.1 know
-
 __all__ = [
     "PROBE_KEYSYM",
     "Band",
@@ -43,7 +41,6 @@ __all__ = [
     "Steps",
     "Window",
     "XError",
-    "news",
     "run_program",
     "wait_for_input",
 ]

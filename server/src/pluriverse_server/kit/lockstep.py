@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import contextlib
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast, runtime_checkable
 
 from pluriverse_protocol.errors import MessageId
 from pluriverse_protocol.events import Event
@@ -27,12 +29,22 @@ from pluriverse_server.permitted import Permitted, pass_on
 
 from . import views
 from .outcome import Outcome
-from .step_channel import BEGINS_ELSEWHERE, IN_REAL_TIME, Asked, StepChannel, StepChannelHttpAuth, over
+from .step_channel import BEGINS_ELSEWHERE, IN_REAL_TIME, Asked, HandoverSocket, StepChannel
 
 if TYPE_CHECKING:
     # The overlay, which uses the window of the kit, does without.
     import numpy as np
     from numpy.typing import NDArray
+
+    from .slots import Slots
+
+_T = TypeVar("_T")
+
+Work = Callable[[], Coroutine[Any, Any, None]]
+
+
+class StepFailed(Exception):
+    """A step or frame couldn't be made; the message says why, for the agent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +58,10 @@ class Seen:
 
 
 class Steps(Protocol):
-    """An episode that time goes on in only as it is stepped."""
+    """An episode that time goes on in only as it is stepped.
+
+    One that is played on an event loop answers with awaitables, which may raise ``StepFailed``.
+    """
 
     @property
     def episode(self) -> int:
@@ -63,11 +78,11 @@ class Steps(Protocol):
         """What the agent may press; None: everything."""
         ...
 
-    def play(self, events: Sequence[Event], frames: int) -> Outcome:
+    def play(self, events: Sequence[Event], frames: int) -> Outcome | Awaitable[Outcome]:
         """Apply events, and go on by so many frames, or until the episode is over; report what the daemon must know."""
         ...
 
-    def see(self) -> Seen:
+    def see(self) -> Seen | Awaitable[Seen]:
         """Return the frame as it is now."""
         ...
 
@@ -109,31 +124,6 @@ class Waited(Protocol):
         ...
 
 
-class Slots(Protocol):
-    """The environments of a program beside its own, each of which lives on its step channel alone."""
-
-    @property
-    def waits_on(self) -> Sequence[Waited]:
-        """What to ``select`` for reading."""
-        ...
-
-    def attend(self, readable: Sequence[object]) -> None:
-        """Do what has come on what was readable."""
-        ...
-
-    def play(self, request: Reset) -> None:
-        """Have those that begin an episode from now on play what the program plays, as ``request`` says."""
-        ...
-
-    def open(self, slot: int, step_channel: StepChannel) -> None:
-        """Give a step channel to its slot."""
-        ...
-
-    def hang_up(self) -> None:
-        """Close the step channels of all."""
-        ...
-
-
 class Lockstep:
     """The step channel of a program, if an agent has one, and the episode that is played on it."""
 
@@ -141,17 +131,17 @@ class Lockstep:
         """Connect to the daemon's socket for step channels, if it has one. ``slots`` None: there is one environment."""
         self.watched: bool = True
         """Whether anybody looks at the screen."""
-        self._http_auth: StepChannelHttpAuth | None = StepChannelHttpAuth.from_environment()
-        self._played: Played | None = None
+        self._handovers: HandoverSocket | None = HandoverSocket.from_environment()
+        self._server: StepServer | None = None
         self._steps: Steps | None = None
         self._slots = slots
 
     @property
     def waits_on(self) -> list[Waited]:
         """What to ``select`` for reading beside everything else."""
-        own: list[Waited] = [] if self._http_auth is None else [self._http_auth]
-        if self._played is not None:
-            own.append(self._played.step_channel)
+        own: list[Waited] = [] if self._handovers is None else [self._handovers]
+        if self._server is not None:
+            own.append(self._server.step_channel)
         return own if self._slots is None else [*own, *self._slots.waits_on]
 
     def asked(self, request: Reset) -> None:
@@ -161,29 +151,45 @@ class Lockstep:
 
     def begin(self, steps: Steps | None) -> None:
         """Play an episode whose first frame is there; None: it is in real time."""
+        at_once(self.begin_async(steps))
+
+    async def begin_async(self, steps: Steps | None) -> None:
+        """See ``begin``."""
         self._steps = steps
-        if self._played is not None:
-            self._played.begin(steps)
+        if self._server is not None:
+            await self._server.begin(steps)
 
     def attend(self, readable: Sequence[object]) -> None:
         """Do what has come on what was readable."""
-        played = self._played
-        if played is not None and played.step_channel in readable:
-            for asked, headers in played.step_channel.receive():
-                played.do(asked, headers)
-            if played.step_channel.closed:
-                self._played = None
-        if self._http_auth is not None and self._http_auth in readable:
-            self._accept(self._http_auth)
+        for work in self.due(readable):
+            at_once(work())
+
+    def due(self, readable: Sequence[object]) -> Iterator[Work]:
+        """Receive what has come on what was readable, and yield what it asks for, to be done in this order."""
+        server = self._server
+        if server is not None and server.step_channel in readable:
+            for asked, headers in server.step_channel.receive():
+                yield partial(server.do, asked, headers)
+            if server.step_channel.closed:
+                self._server = None
+        if self._handovers is not None and self._handovers in readable:
+            yield from self._accept(self._handovers)
         if self._slots is not None:
             self._slots.attend(readable)
 
-    def _accept(self, http_auth: StepChannelHttpAuth) -> None:
+    def close(self) -> None:
+        """Hang up on the daemon and the agent."""
+        if self._handovers is not None:
+            self._handovers.close()
+            self._handovers = None
+        self._hang_up()
+
+    def _accept(self, handovers: HandoverSocket) -> Iterator[Work]:
         try:
-            slot, step_channel = http_auth.accept()
+            slot, step_channel = handovers.accept()
         except OSError:
-            http_auth.close()
-            self._http_auth = None
+            handovers.close()
+            self._handovers = None
             return
         if slot and step_channel is not None:
             if self._slots is not None:
@@ -193,59 +199,79 @@ class Lockstep:
             return
         if step_channel is None and self._slots is not None:
             self._slots.hang_up()
-        if self._played is not None:
-            self._played.step_channel.close()
-        self._played = None if step_channel is None else Played(step_channel)
-        if self._played is not None:
-            self._played.begin(self._steps)
+        self._hang_up()
+        if step_channel is not None:
+            server = self._server = StepServer(step_channel)
+            yield lambda: self._greet(server)
+
+    async def _greet(self, server: StepServer) -> None:
+        # The episode may have begun before it was this work's turn.
+        if server.steps is None:
+            await server.begin(self._steps)
+
+    def _hang_up(self) -> None:
+        if self._server is not None:
+            self._server.step_channel.close()
+            self._server = None
 
 
-class Played:
-    """A step channel, the episode that is played on it, and the snapshots of its agent."""
+class StepServer:
+    """Answers what is asked for on one step channel: plays its steps, and keeps the snapshots of its agent.
+
+    Its coroutines wait for nothing but the episode's own.
+    """
 
     def __init__(self, step_channel: StepChannel, without: str = IN_REAL_TIME) -> None:
         """There is no episode yet; ``without`` says what is wrong then."""
         self.step_channel: StepChannel = step_channel
+        self.steps: Steps | None = None
+        """The episode that is played."""
         self._without = without
-        self._steps: Steps | None = None
         self._kept: dict[int, Kept] = {}
         self._kept_bytes = 0
         self._next_handle = 0
 
-    def begin(self, steps: Steps | None, parent: MessageId | None = None) -> None:
+    async def begin(self, steps: Steps | None, parent: MessageId | None = None) -> None:
         """Play an episode, and show its frame; ``parent``: who asked for it, if anybody did."""
-        self._steps = steps
-        if steps is None or steps.over:
-            return
-        self._show(FirstFrame, steps, parent)
+        self.steps = steps
+        if steps is not None and not steps.over:
+            # Where it fails, steps will, too, and their agent is told.
+            with contextlib.suppress(StepFailed):
+                await self._show(FirstFrame, steps, parent)
 
-    def do(self, asked: Asked, headers: Headers) -> None:
-        """Do what the agent has asked for, and answer."""
-        steps = self._steps
+    async def do(self, asked: Asked, headers: Headers) -> None:
+        """Do what the agent has asked for, and answer; if it is still there."""
+        if self.step_channel.closed:
+            return
+        try:
+            await self._do(asked, headers.episode_id, headers.message_id)
+        except StepFailed as error:
+            self.step_channel.send(ErrorReply(str(error)), headers.episode_id or 0, headers.message_id)
+
+    async def _do(self, asked: Asked, episode: int | None, parent: MessageId) -> None:
+        steps = self.steps
         match asked:
             case AgentBegin():
-                self._refuse(ErrorReply(BEGINS_ELSEWHERE), headers)
+                raise StepFailed(BEGINS_ELSEWHERE)
             case _ if steps is None:
-                self._refuse(ErrorReply(self._without), headers)
-            case _ if steps.over or headers.episode_id != steps.episode:
-                self._refuse(over(headers), headers)
+                raise StepFailed(self._without)
+            case _ if steps.over or episode != steps.episode:
+                raise StepFailed(f"episode {episode} is over; a reset begins another")
             case AgentStep():
-                self._play(steps, asked, headers)
+                await self._play(steps, asked, parent)
             case AgentSnapshot(drop=handles):
                 self._drop(handles)
-                self.step_channel.send(self._keep(steps), steps.episode, headers.message_id)
+                self.step_channel.send(self._keep(steps), steps.episode, parent)
             case AgentRestore(handle=handle):
-                self._go_back(steps, handle, headers)
+                self._go_back(steps, handle)
+                await self._show(RestoreReply, steps, parent)
 
-    def _refuse(self, answer: ErrorReply, headers: Headers) -> None:
-        self.step_channel.send(answer, headers.episode_id or 0, headers.message_id)
-
-    def _keep(self, steps: Steps) -> SnapshotReply | ErrorReply:
+    def _keep(self, steps: Steps) -> SnapshotReply:
         kept = steps.keep() if isinstance(steps, Snapshots) else None
         if kept is None:
             return SnapshotReply()
         if len(self._kept) >= MAX_SNAPSHOTS or self._kept_bytes + kept.size > MAX_SNAPSHOT_BYTES:
-            return ErrorReply(
+            raise StepFailed(
                 f"{len(self._kept)} snapshots of {self._kept_bytes} bytes are kept, and at most {MAX_SNAPSHOTS} of "
                 f"{MAX_SNAPSHOT_BYTES} bytes can be; drop some"
             )
@@ -260,29 +286,26 @@ class Played:
             if kept is not None:
                 self._kept_bytes -= kept.size
 
-    def _go_back(self, steps: Steps, handle: int, headers: Headers) -> None:
+    def _go_back(self, steps: Steps, handle: int) -> None:
         kept = self._kept.get(handle)
         if kept is None or not isinstance(steps, Snapshots):
-            self.step_channel.send(ErrorReply(f"there is no snapshot {handle}"), steps.episode, headers.message_id)
-            return
+            raise StepFailed(f"there is no snapshot {handle}")
         try:
             steps.go_back(kept)
         except ValueError as error:
-            self.step_channel.send(ErrorReply(str(error)), steps.episode, headers.message_id)
-            return
-        self._show(RestoreReply, steps, headers.message_id)
+            raise StepFailed(str(error)) from error
 
-    def _show(self, message: type[FirstFrame | RestoreReply], steps: Steps, parent: MessageId | None) -> None:
+    async def _show(self, message: type[FirstFrame | RestoreReply], steps: Steps, parent: MessageId | None) -> None:
         """Send the frame as it is now."""
-        seen = steps.see()
+        seen = await _result(steps.see())
         shape, pixels = views.make(seen.pixels, self.step_channel.view)
         self.step_channel.send(
             message(shape, seen.text, seen.observation, dict(seen.info)), steps.episode, parent, pixels
         )
 
-    def _play(self, steps: Steps, step: AgentStep, headers: Headers) -> None:
-        outcome = steps.play(pass_on(step.events, steps.permitted), step.frames)
-        seen = steps.see()
+    async def _play(self, steps: Steps, step: AgentStep, parent: MessageId) -> None:
+        outcome = await _result(steps.play(pass_on(step.events, steps.permitted), step.frames))
+        seen = await _result(steps.see())
         shape, pixels = views.make(seen.pixels, self.step_channel.view)
         info = {**seen.info, "reason": outcome.reason} if outcome.is_last else dict(seen.info)
         reply = StepReply(
@@ -296,4 +319,18 @@ class Played:
             seen.observation,
             info,
         )
-        self.step_channel.send(reply, steps.episode, headers.message_id, pixels)
+        self.step_channel.send(reply, steps.episode, parent, pixels)
+
+
+def at_once(work: Coroutine[Any, Any, None]) -> None:
+    """Run a coroutine that waits for nothing, as those of ``StepServer`` with ``Steps``."""
+    try:
+        work.send(None)
+    except StopIteration:
+        return
+    work.close()
+    raise RuntimeError("what is to be done at once has to wait")
+
+
+async def _result(made: _T | Awaitable[_T]) -> _T:
+    return await cast("Awaitable[_T]", made) if isinstance(made, Awaitable) else made

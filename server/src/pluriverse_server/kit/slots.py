@@ -24,7 +24,7 @@ from pluriverse_protocol.limits import DRAWN_SEED_BITS
 from pluriverse_protocol.messages import AgentBegin, AgentStep, Headers
 from pluriverse_protocol.reports import Reset, SlotFrames, decode_request, encode_line
 
-from .lockstep import Played, Steps, Waited
+from .lockstep import Steps, StepServer, Waited, at_once
 from .step_channel import Asked, ReportPace, StepChannel
 
 # A request with all its options, behind the slot and the view of its step channel.
@@ -127,7 +127,7 @@ class Slots:
 
 @dataclass(slots=True)
 class _Slot:
-    played: Played
+    server: StepServer
     steps: SlotSteps | None = None
     seeds: random.Random = field(default_factory=random.Random)
 
@@ -149,7 +149,7 @@ class _Player:
     def run(self) -> None:
         """Play until the program has gone."""
         while True:
-            step_channels = {slot.played.step_channel: number for number, slot in self._slots.items()}
+            step_channels = {slot.server.step_channel: number for number, slot in self._slots.items()}
             readable, _, _ = select.select([self._connection, *step_channels], (), ())
             for each in readable:
                 if isinstance(each, StepChannel):
@@ -168,29 +168,29 @@ class _Player:
         for descriptor in descriptors:
             os.set_inheritable(descriptor, False)
             self._close(slot)
-            self._slots[slot] = _Slot(Played(StepChannel(socket.socket(fileno=descriptor), view), NO_EPISODE))
+            self._slots[slot] = _Slot(StepServer(StepChannel(socket.socket(fileno=descriptor), view), NO_EPISODE))
         return True
 
     def _attend(self, number: int) -> None:
         slot = self._slots[number]
         try:
-            for asked, headers in slot.played.step_channel.receive():
+            for asked, headers in slot.server.step_channel.receive():
                 frames = asked.frames if isinstance(asked, AgentStep) else 0
                 signal.setitimer(signal.ITIMER_REAL, HUNG_S + HUNG_FRAME_S * frames)
                 self._do(number, slot, asked, headers)
         except Exception:  # noqa: BLE001 - it is told
             # What is wrong with one environment is no other's affair.
             _tell(f"slot {number} has failed")
-            slot.played.step_channel.close()
+            slot.server.step_channel.close()
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
-        if slot.played.step_channel.closed:
+        if slot.server.step_channel.closed:
             self._close(number)
 
     def _do(self, number: int, slot: _Slot, asked: Asked, headers: Headers) -> None:
         if not isinstance(asked, AgentBegin):
             before = slot.steps.frames if slot.steps is not None else 0
-            slot.played.do(asked, headers)
+            at_once(slot.server.do(asked, headers))
             self._frames += slot.steps.frames - before if slot.steps is not None else 0
             if self._frames and self._reports.take():
                 self._connection.send(self._frames.to_bytes(COUNT_BYTES))
@@ -202,11 +202,11 @@ class _Player:
         self._episodes += 1
         seed = slot.seeds.getrandbits(DRAWN_SEED_BITS) if asked.seed is None else asked.seed
         slot.steps = self._make(number, replace(self._request, episode=self._episodes, seed=seed))
-        slot.played.begin(slot.steps, headers.message_id)
+        at_once(slot.server.begin(slot.steps, headers.message_id))
 
     def _close(self, number: int) -> None:
         if number in self._slots:
-            self._slots.pop(number).played.step_channel.close()
+            self._slots.pop(number).server.step_channel.close()
 
 
 def _tell(what: str) -> None:

@@ -56,11 +56,6 @@ _QUIET: Final = logging.getLogger("pluriverse.step_channel")
 _QUIET.setLevel(logging.WARNING)
 
 
-def over(headers: Headers) -> ErrorReply:
-    """Return the answer to what is asked of an episode that isn't the one that runs."""
-    return ErrorReply(f"episode {headers.episode_id} is over; a reset begins another")
-
-
 class ReportPace:
     """Says when the daemon is to hear of frames again: at once, and then ``REPORT_S`` after the last time."""
 
@@ -176,14 +171,14 @@ class StepChannel:
             self.close()
 
 
-class StepChannelHttpAuth:
+class HandoverSocket:
     """The program's end of the socket on which the daemon hands step channels over."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._socket = connection
 
     @classmethod
-    def from_environment(cls) -> StepChannelHttpAuth | None:
+    def from_environment(cls) -> HandoverSocket | None:
         """Connect to the socket in ``PLURIVERSE_STEP_CHANNEL``; None: the daemon has named none, or is gone."""
         path = os.environ.get(STEP_CHANNEL_VARIABLE)
         if not path:

@@ -207,6 +207,11 @@ class Manifest(GameTables):
         """Whether its programs report nothing themselves, and are read by a scraper."""
         return self.games is not None or self.scraped
 
+    @property
+    def has_scraper(self) -> bool:
+        """Whether a scraper stands between the daemon and what plays: programs that are read, or pages."""
+        return self.plays_scraped or self.page is not None
+
     def game(self, env_id: str) -> GameTables:
         return self._games.get(env_id, self)
 

@@ -5,10 +5,14 @@ from __future__ import annotations
 import asyncio
 import itertools
 from collections.abc import Callable
+from typing import Final
 
 from pluriverse_protocol.reports import ReadTree, TreeRead
 
 from pluriverse_server.sources.trees import TREE_S, Box, NoTree, Tree
+
+# How much later than a scraper that gives up itself, and can say why, it is given up.
+GRACE_S: Final = 0.5
 
 
 class AskedTrees:
@@ -22,7 +26,7 @@ class AskedTrees:
         answer = self._asked[number] = asyncio.get_running_loop().create_future()
         self._send(ReadTree(number, picture))
         try:
-            async with asyncio.timeout(TREE_S):
+            async with asyncio.timeout(TREE_S + GRACE_S):
                 read = await answer
         except TimeoutError:
             raise NoTree(f"the program's widgets weren't told within {TREE_S:g} s") from None

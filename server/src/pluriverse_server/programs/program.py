@@ -6,14 +6,11 @@ import asyncio
 import contextlib
 import logging
 import os
-import socket
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from pluriverse_protocol import reports
-from pluriverse_protocol.step_channel import View
 
 from pluriverse_server.episode import Begin
 from pluriverse_server.lockstep.clock import ASKED_VARIABLE
@@ -35,6 +32,7 @@ from pluriverse_server.tasks import call_later, start_task
 from .asked_trees import AskedTrees
 from .catalogue import python_command
 from .cpu_wait import Patience
+from .pages import require_page
 from .scraped import patience_s, scraper_command
 from .step_channel_socket import StepChannelSocket
 
@@ -67,28 +65,10 @@ async def nothing() -> None:
     """Do nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class Lost:
-    """Why a program was lost. ``reason`` is for people and agents, ``output_tail`` the end of its output.
-
-    ``died``: a process has ended. A page alone may be lost any number of times without the remote giving up.
-    ``mistake``: of the manifest, so that no episode can ever begin.
-    """
-
-    reason: str
-    output_tail: str = ""
-    died: bool = True
-    mistake: ManifestError | None = None
-
-    def log(self) -> None:
-        lines = self.output_tail.splitlines()[-LOGGED_OUTPUT_LINES:]
-        log.warning("%s%s", self.reason, "".join(f"\n    {line}" for line in lines))
-
-
 class Program:
     """A runtime's program on one screen. ``begin`` asks it for an episode; reports are passed to ``on_report``.
 
-    Programs that report nothing run under a scraper, which reports for them.
+    Programs that report nothing, and pages, run under a scraper, which reports for them.
     """
 
     def __init__(
@@ -98,18 +78,20 @@ class Program:
         catalogue: Mapping[str, EnvTable],
         runtime_dir: Path,
         on_report: Callable[[reports.Report], None],
-        on_lost: Callable[[Lost], None],
+        on_lost: Callable[[reports.Lost], None],
+        clear_screen: Callable[[], Awaitable[None]] = nothing,
     ) -> None:
+        """``clear_screen`` is called before each start of the program."""
         self._directory = directory
         self._runtime_dir = runtime_dir
         self._manifest = manifest
-        self._goes_on = manifest.plays_scraped or manifest.reset.by == "report"
+        self._goes_on = manifest.has_scraper or manifest.reset.by == "report"
         self._catalogue = catalogue
         self._on_report = on_report
         self._on_lost = on_lost
         self._environment: Mapping[str, str] | None = None
         self._socket = ReportSocket(runtime_dir / SOCKET_NAME, self._connected, self._reported, self._hung_up)
-        self._step_channels = StepChannelSocket(runtime_dir / STEP_CHANNEL_NAME)
+        self.step_channels = StepChannelSocket(runtime_dir / STEP_CHANNEL_NAME)
         self._trees = AskedTrees(self._socket.send)
         self._process: ChildProcess | None = None
         self._wanted: Begin | None = None
@@ -121,10 +103,13 @@ class Program:
         self._keeper: asyncio.Task[None] | None = None
         self._killed: set[asyncio.Task[None]] = set()
         self.takes_joystick = False
-        self.clear_screen: Callable[[], Awaitable[None]] = nothing
-        """Called before each start of the program."""
+        self._clear_screen = clear_screen
+        self._malformed_messages = 0
 
     def require(self, entry: EnvTable) -> None:
+        if self._manifest.page is not None:
+            require_page(self._directory, self._manifest.page, entry, self._manifest.runtime.fps)
+            return
         program = self._game(entry.id).program
         assert program is not None
         home = str(self._runtime_dir) if self._manifest.plays_scraped else None
@@ -139,7 +124,7 @@ class Program:
     async def start(self) -> None:
         """Listen for the program; it is started by the first ``begin`` after ``put_on``."""
         await self._socket.start()
-        self._step_channels.start()
+        self.step_channels.start()
         self._keeper = start_task(self._keep(), "program")
 
     async def stop(self) -> None:
@@ -151,7 +136,7 @@ class Program:
         await self._end_process()
         await asyncio.gather(*self._killed)
         await self._socket.stop()
-        self._step_channels.stop()
+        self.step_channels.stop()
 
     def put_on(self, environment: Mapping[str, str]) -> None:
         self._environment = {**environment, **self._manifest.runtime.locale}
@@ -173,29 +158,16 @@ class Program:
 
     def restart(self, reason: str) -> None:
         if self._process is not None:
-            self._abandon(reason, died=False)
+            self._abandon(reason, "page")
 
     def send(self, request: reports.Request) -> None:
         self._socket.send(request)
 
-    @property
-    def takes_step_channels(self) -> bool:
-        return self._step_channels.connected
-
-    def open_step_channel(self, step_channel: socket.socket, slot: int = 0, view: View | None = None) -> None:
-        """Give the program such a connection to one of its slots, which the caller then closes here.
-
-        ``view`` is what is wanted of its pictures.
-        """
-        self._step_channels.hand_over(step_channel, slot, view)
-
-    def close_step_channel(self) -> None:
-        self._step_channels.take_back()
-
     async def tree(self, picture: Box) -> Tree:
         """Return what is to be seen of the program within ``picture`` (x, y, width and height on the screen)."""
         if not self._socket.connected:
-            raise NoTree("the program isn't running at the moment")
+            page = self._manifest.page is not None
+            raise NoTree("there is no page at the moment" if page else "the program isn't running at the moment")
         return await self._trees.ask(picture)
 
     @property
@@ -204,7 +176,7 @@ class Program:
 
     @property
     def malformed_reports(self) -> int:
-        return self._socket.malformed_reports
+        return self._socket.malformed_reports + self._malformed_messages
 
     def check_frozen(self, now: float) -> None:
         """Replace a program that has drawn frames in this episode and stopped. ``now`` is the loop's time."""
@@ -237,7 +209,7 @@ class Program:
         self._set_deadline()
         # Set before it runs: a fast program connects before the start returns.
         self._asked = None if self._goes_on else begin
-        await self.clear_screen()
+        await self._clear_screen()
         try:
             process = await ChildProcess.start(
                 "program",
@@ -247,19 +219,18 @@ class Program:
                     **environment,
                     **self._own_environment(begin),
                     "PLURIVERSE_SOCKET": str(self._socket.path),
-                    "PLURIVERSE_STEP_CHANNEL": str(self._step_channels.path),
+                    "PLURIVERSE_STEP_CHANNEL": str(self.step_channels.path),
                     **{name: os.environ[name] for name in PASSED_ON if os.environ.get(name)},
                 },
                 network=self._needs_network(begin),
                 # A scraper's log is for people; it doesn't include its program's output.
-                log_level=logging.INFO if self._manifest.plays_scraped else logging.DEBUG,
+                log_level=logging.INFO if self._manifest.has_scraper else logging.DEBUG,
             )
         except (StartError, ManifestError) as error:
             self._asked = None
             self._clear_deadline()
-            lost = Lost(f"program could not be started: {error}", died=not isinstance(error, OutOfResources))
-            lost.log()
-            self._on_lost(lost)
+            cause = "page" if isinstance(error, OutOfResources) else "process"
+            self._tell_lost(f"program could not be started: {error}", cause)
             self._not_before = asyncio.get_running_loop().time() + RETRY_S
             return
         if self._environment is not environment:
@@ -273,26 +244,30 @@ class Program:
         if process is not self._process:
             return
         reason = f"program {process.describe_end()}"
-        if self._manifest.plays_scraped and process.returncode == FAILED and process.output_tail:
+        if self._manifest.has_scraper and process.returncode == FAILED and process.output_tail:
             # The scraper's own reason says more than its exit status.
             reason = process.output_tail.splitlines()[-1]
         self._lose(reason, process.output_tail)
 
-    def _lose(self, reason: str, output_tail: str, *, died: bool = True) -> None:
+    def _lose(self, reason: str, output_tail: str, cause: reports.Cause = "process") -> None:
         self._forget()
         self._socket.hang_up()
         # The first loss is replaced at once.
         self._not_before, self._lost_at = self._lost_at + RETRY_S, asyncio.get_running_loop().time()
-        lost = Lost(reason, output_tail, died)
-        lost.log()
-        self._on_lost(lost)
+        self._tell_lost(reason, cause, output_tail)
 
-    def _abandon(self, reason: str, *, died: bool = True) -> None:
+    def _tell_lost(self, reason: str, cause: reports.Cause, output_tail: str = "") -> None:
+        lines = output_tail.splitlines()[-LOGGED_OUTPUT_LINES:]
+        log.warning("%s%s", reason, "".join(f"\n    {line}" for line in lines))
+        assert self._wanted is not None
+        self._on_lost(reports.Lost(self._wanted.episode_id, reason, cause))
+
+    def _abandon(self, reason: str, cause: reports.Cause = "process") -> None:
         process = self._process
         if process is None:
             return
         self._kill(process)
-        self._lose(reason, process.output_tail, died=died)
+        self._lose(reason, process.output_tail, cause)
 
     def _kill(self, process: ChildProcess) -> None:
         process.kill()
@@ -303,7 +278,7 @@ class Program:
     def _forget(self) -> ChildProcess | None:
         """Reset all state about the running process, and return the process."""
         process, self._process = self._process, None
-        self._step_channels.hang_up()
+        self.step_channels.hang_up()
         self._asked = None
         self._until_frame = None
         self._clear_deadline()
@@ -361,7 +336,17 @@ class Program:
             # No report of an episode's: it goes to who asked.
             self._trees.answered(report)
             return
+        elif isinstance(report, reports.Lost):
+            self._scraper_lost(report)
+            return
         self._on_report(report)
+
+    def _scraper_lost(self, report: reports.Lost) -> None:
+        """Take the loss of what a scraper plays; the scraper is still there."""
+        self._malformed_messages += report.cause == "message"
+        if self._wanted is not None and report.episode == self._wanted.episode_id:
+            self._clear_deadline()
+            self._tell_lost(report.reason, report.cause)
 
     def _hung_up(self, reason: str) -> None:
         process = self._process
@@ -379,13 +364,14 @@ class Program:
         return self._manifest.game(env_id)
 
     def _command(self, begin: Begin) -> list[str]:
-        if self._manifest.plays_scraped:
+        if self._manifest.has_scraper:
             folder = self._runtime_dir / SCRAPER_FOLDER
             try:
                 share(folder)
             except OSError as error:
                 raise start_error("the scraper", error) from error
-            return scraper_command(self._directory, folder)
+            page = self._manifest.page
+            return scraper_command(self._directory, folder, None if page is None else page.zoom)
         program = self._game(begin.environment.env_id).program
         assert program is not None
         entry, options = self._catalogue[begin.environment.env_id], begin.environment.options
@@ -394,17 +380,21 @@ class Program:
     def _own_environment(self, begin: Begin) -> Mapping[str, str]:
         # A scraper gives each game its own.
         program = self._game(begin.environment.env_id).program
-        return {} if program is None or self._manifest.plays_scraped else program.env
+        return {} if program is None or self._manifest.has_scraper else program.env
 
     def _needs_network(self, begin: Begin) -> bool:
-        # A scraper plays all games, and starts those without a network that ask for none.
+        # A scraper plays all games, and starts those without a network that ask for none. It serves a page's files.
+        if self._manifest.page is not None:
+            return True
         games = self._manifest.all_games if self._manifest.plays_scraped else [self._game(begin.environment.env_id)]
         return any(game.program is not None and game.program.network for game in games)
 
     def _ready_within_s(self, begin: Begin) -> float:
         game = self._game(begin.environment.env_id)
+        if self._manifest.has_scraper:
+            return patience_s(game, self._manifest.page)
         assert game.program is not None
-        return patience_s(game) if self._manifest.plays_scraped else game.program.ready.timeout_s
+        return game.program.ready.timeout_s
 
     def _frozen_after_s(self, begin: Begin) -> float:
         program = self._game(begin.environment.env_id).program

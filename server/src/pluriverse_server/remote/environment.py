@@ -36,8 +36,7 @@ from pluriverse_server.manifest.runtime import NO_OPTIONS, EnvTable, Manifest, M
 from pluriverse_server.manifest.sources import ScreenSource, Source
 from pluriverse_server.permitted import Permitted, pass_on, permitted_by
 from pluriverse_server.programs.catalogue import refusal
-from pluriverse_server.programs.page import PageProgram
-from pluriverse_server.programs.program import Lost, Program
+from pluriverse_server.programs.program import Program
 from pluriverse_server.settings import Settings
 from pluriverse_server.sources.trees import NoTree
 from pluriverse_server.tasks import call_later, fail, start_task
@@ -106,11 +105,15 @@ class EnvironmentService:
             session_timeout_s=settings.session_timeout_s,
         )
         self.leases = Leases(self.sessions, http_auth.secrets, http_auth.audit)
-        program_class = PageProgram if manifest.reset.by == "page" else Program
-        self.program = program_class(
-            settings.runtime, manifest, catalogue, runtime_dir, self._reported, self._program_lost
+        self.program = Program(
+            settings.runtime,
+            manifest,
+            catalogue,
+            runtime_dir,
+            self._reported,
+            self._program_lost,
+            self._clear_screen,
         )
-        self.program.clear_screen = self._clear_screen
         self.gave_up: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self.mistake: asyncio.Future[ManifestError] = asyncio.get_running_loop().create_future()
         self.state: AsyncInitialState | None = None  # of the screen
@@ -308,7 +311,7 @@ class EnvironmentService:
         episode = self._machine.episode
         if episode is None or episode.environment.clock != "lockstep":
             raise RequestError(IN_REAL_TIME)
-        if not self.program.takes_step_channels:
+        if not self.program.step_channels.connected:
             raise RequestError("the program isn't running yet; wait until the episode runs")
         slots = self._manifest.slots(episode.environment.env_id)
         if slot >= slots:
@@ -317,13 +320,13 @@ class EnvironmentService:
             raise RequestError("this remote sends whole pictures alone; its description has no views")
 
     def open_step_channel(self, step_channel: socket.socket, slot: int, view: View | None) -> None:
-        self.program.open_step_channel(step_channel, slot, view)
+        self.program.step_channels.hand_over(step_channel, slot, view)
 
     def agent_left(self) -> None:
         start_task(self._release(), "releasing keys")
 
     def agent_ended(self) -> None:
-        self.program.close_step_channel()
+        self.program.step_channels.take_back()
         start_task(self._restore_input(), "agent's end")
 
     async def _release(self) -> None:
@@ -345,7 +348,7 @@ class EnvironmentService:
         self._vnc_proxy.lift()
         await self._release()
         # A scraper, which knows when its program ends and starts, does the rest.
-        await (state.restore_input() if self._manifest.plays_scraped else state.restore())
+        await (state.restore_input() if self._manifest.has_scraper else state.restore())
         if begin is self._beginning:
             self.program.begin(begin)
 
@@ -396,10 +399,10 @@ class EnvironmentService:
         episode = self._machine.episode
         return self._manifest.game(episode.environment.env_id).sources if episode is not None else {}
 
-    def _program_lost(self, lost: Lost) -> None:
-        if lost.mistake is not None and not self.mistake.done():
-            self.mistake.set_result(lost.mistake)
-        if lost.died:
+    def _program_lost(self, lost: reports.Lost) -> None:
+        if lost.cause == "manifest" and not self.mistake.done():
+            self.mistake.set_result(ManifestError(lost.reason))
+        if lost.cause == "process":
             self.part_died("program", lost.reason)
         self._carry_out(self._machine.program_lost(lost.reason, self._clock.now()))
 

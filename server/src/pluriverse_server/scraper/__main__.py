@@ -10,24 +10,26 @@ import shutil
 import signal
 import sys
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
 from pluriverse_protocol import metadata
 from pluriverse_protocol.errors import MalformedReport
-from pluriverse_protocol.reports import ReadTree, Reset, Stop
+from pluriverse_protocol.reports import ReadTree, Reset, Stop, TreeRead
 from Xlib.error import XauthError
 
 from pluriverse_server import event_loop
-from pluriverse_server.manifest.runtime import ManifestError, load
+from pluriverse_server.display import AsyncInitialState, DisplayLost
+from pluriverse_server.manifest.runtime import EnvTable, Manifest, ManifestError, load
+from pluriverse_server.process import StartError
 from pluriverse_server.programs.catalogue import load_catalogue
-from pluriverse_server.tasks import TaskFailed, first_failure
+from pluriverse_server.sources.trees import NoTree
+from pluriverse_server.tasks import TaskFailed, first_failure, start_task
 
-from .cookies import Cookies
 from .daemon_connection import SOCKET_VARIABLE, DaemonConnection
-from .play import Broken, SharedDesktop
-from .session import Session
-from .tree import adopt_orphans, die_with, kill_below
+from .player import Broken, Player
+from .tree import adopt_orphans, die_with, kill_below, shut_out
 
 _SCREEN: Final = ("DISPLAY", "XAUTHORITY")
 
@@ -39,6 +41,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m pluriverse_server.scraper", description=__doc__)
     parser.add_argument("directory", type=Path, help="the runtime's folder")
     parser.add_argument("--folder", type=Path, required=True, help="a private folder for temporary files")
+    parser.add_argument("--zoom", type=int, help="how many times as large a page is shown")
     parser.add_argument("--draft", action="store_true", help="leave out sources whose pictures don't exist yet")
     options = parser.parse_args()
     parent = os.getppid()
@@ -49,50 +52,76 @@ def main() -> None:
     adopt_orphans()
     # Short names: programs make sockets below, whose paths have at most 107 bytes.
     folder = Path(tempfile.mkdtemp(prefix="", dir=options.folder))
-    problem = event_loop.run(run(options.directory.absolute(), folder, parent, draft=options.draft))
+    problem = event_loop.run(run(options, folder, parent))
     if problem is not None:
         print(problem, file=sys.stderr, flush=True)
     # Don't wait for threads that hang in a read.
     os._exit(0 if problem is None else 1)
 
 
-async def run(directory: Path, folder: Path, parent: int, *, draft: bool = False) -> str | None:
+async def run(options: argparse.Namespace, folder: Path, parent: int) -> str | None:
     stopped = asyncio.Event()
     for signum in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(signum, stopped.set)
     # SIGTERM instead of the SIGKILL that the daemon's children get: there is something to clean up.
     die_with(parent)
     try:
-        return await _serve(directory, folder, stopped, draft=draft)
-    except (Broken, MalformedReport, ManifestError, TaskFailed, XauthError, OSError) as error:
+        return await _serve(options, folder, stopped)
+    except (Broken, DisplayLost, MalformedReport, ManifestError, StartError, TaskFailed, XauthError, OSError) as error:
         return str(error)
     finally:
         await asyncio.to_thread(kill_below, os.getpid(), KILL_S)
         await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
 
 
-async def _serve(directory: Path, folder: Path, stopped: asyncio.Event, *, draft: bool) -> None:
+async def _serve(options: argparse.Namespace, folder: Path, stopped: asyncio.Event) -> None:
     failure = first_failure()
+    directory = options.directory.absolute()
     manifest = load(directory)
+    if options.zoom is not None:
+        manifest = manifest.zoomed(options.zoom)
     catalogue = await load_catalogue(directory, manifest)
-    size = manifest.runtime.screen
+    daemon = await DaemonConnection.open()
+    player = await _player(options, manifest, catalogue, folder, daemon)
+    try:
+        await converse(daemon, player, stopped, failure)
+    finally:
+        # The connection stays open until the process ends: the daemon takes a scraper that hangs up for dead.
+        await player.close()
+
+
+async def _player(
+    options: argparse.Namespace,
+    manifest: Manifest,
+    catalogue: Mapping[str, EnvTable],
+    folder: Path,
+    daemon: DaemonConnection,
+) -> Player:
+    """Return what plays pages or programs; neither has to wait for what the other imports."""
+    directory = options.directory.absolute()
     screen = {name: os.environ[name] for name in _SCREEN}
-    place = manifest.runtime.block
+    if manifest.page is not None:
+        from .page_session import PageSession
+
+        shut_out()
+        state = await AsyncInitialState.open(screen["DISPLAY"], Path(screen["XAUTHORITY"]))
+        session = PageSession(directory, manifest, catalogue, screen, state, folder, daemon)
+        await session.start()
+        return session
+    from .cookies import Cookies
+    from .play import SharedDesktop
+    from .session import Session
+
+    size, place = manifest.runtime.screen, manifest.runtime.block
     block = (place.x, place.y, metadata.WIDTH, metadata.HEIGHT) if place.painted_by == "overlay" else None
     cookies, locale = Cookies(folder / "Xauthority"), manifest.runtime.locale
     desktop = SharedDesktop(screen, (size.width, size.height), folder, cookies, block, locale)
     desktop.cookies.add(screen)
-    daemon = await DaemonConnection.open()
-    session = Session(directory, manifest, catalogue, desktop, daemon, draft=draft)
-    try:
-        await converse(daemon, session, stopped, failure)
-    finally:
-        # The connection stays open until the process ends: the daemon takes a scraper that hangs up for dead.
-        await session.close()
+    return Session(directory, manifest, catalogue, desktop, daemon, draft=options.draft)
 
 
 async def converse(
-    daemon: DaemonConnection, session: Session, stopped: asyncio.Event, failure: asyncio.Future[TaskFailed]
+    daemon: DaemonConnection, player: Player, stopped: asyncio.Event, failure: asyncio.Future[TaskFailed]
 ) -> None:
     """Play the last requested episode until the daemon stops or hangs up."""
     stopping = asyncio.create_task(stopped.wait(), name="stop")
@@ -115,13 +144,22 @@ async def converse(
                     return
                 if isinstance(request, Reset):
                     await _cancel(episode)
-                    episode = asyncio.create_task(session.episode(request), name="episode")
+                    episode = asyncio.create_task(player.episode(request), name="episode")
                 elif isinstance(request, ReadTree):
-                    session.tell_tree(request)
+                    start_task(_tell_tree(daemon, player, request), "tree")
                 asking = asyncio.create_task(daemon.request(), name="requests")
     finally:
         for task in (stopping, asking, episode):
             await _cancel(task)
+
+
+async def _tell_tree(daemon: DaemonConnection, player: Player, asked: ReadTree) -> None:
+    try:
+        tree = await player.tree(asked.picture)
+        read = TreeRead(0, asked.number, tree.nodes, tree.left_out)
+    except NoTree as error:
+        read = TreeRead(0, asked.number, error=str(error))
+    daemon.send(read)
 
 
 async def _cancel(task: asyncio.Task[Any] | None) -> None:

@@ -13,8 +13,8 @@ from typing import Final
 import psutil
 
 from pluriverse_server.manifest.game import LimitsTable
-from pluriverse_server.programs.stillness import process_tree
 
+from .stillness import process_tree
 from .tree import PROC, descendants
 
 MIB: Final = 1024 * 1024

@@ -41,6 +41,7 @@ from .daemon_connection import SOCKET_VARIABLE
 from .home import HELD_HOME, HomeError, hold_home, home_environment, make_home
 from .limits import BACKGROUND_NICE, Limits, can_raise_priority, raise_priority
 from .pace import Pace, SteppedPace
+from .player import Broken
 from .report_listener import ReportListener
 from .screen_watch import ScreenWatch
 from .source_reader import Cycle, SourceReader
@@ -60,10 +61,6 @@ LIMITS_S: Final = 1.0
 RESTING_FPS: Final = 4.0
 
 _FAILURES: Final = (SourceError, ScreenLost, DisplayLost, StepFailed, HomeError, StartError, ManifestError, OSError)
-
-
-class Broken(Exception):
-    """A play can't begin, or go on; the message says why, for people and agents."""
 
 
 @dataclass(frozen=True)
@@ -97,16 +94,28 @@ class PlaySettings:
         return same and self.command("") == other.command("")
 
 
+@dataclass(frozen=True, slots=True)
+class _Open:
+    """What a play has open on its screen, beside its program, whose environment is ``environment``."""
+
+    environment: Mapping[str, str]
+    sources: SourceReader
+    watch: ScreenWatch
+    steps: Steps
+    nested: NestedScreen | None
+
+
 class Play:
     """A running program, its screen and its sources. Made by ``Play.start``; ``stop`` ends everything."""
 
     def __init__(self, settings: PlaySettings, on_cycle: Callable[[Play, Cycle], None]) -> None:
         self.settings = settings
         self.rules = Rules(settings.game)
-        self.pace: Pace | SteppedPace
         self.still: StillScreen | None = None
         """In lockstep: the screen of a program that stands."""
         self._on_cycle = on_cycle
+        self._pace: Pace | SteppedPace | None = None
+        self._open: _Open | None = None
         self._child: Child | None = None
         self._report_listener: ReportListener | None = None
         self._last: Cycle | None = None
@@ -148,12 +157,12 @@ class Play:
         settings, program = self.settings, self.settings.program
         folder = Path(tempfile.mkdtemp(prefix="play-", dir=desktop.folder))
         self._exit_stack.callback(shutil.rmtree, folder, ignore_errors=True)
-        self._nested: NestedScreen | None = None
+        nested: NestedScreen | None = None
         screen = desktop.screen
         if settings.game.reset.spares and not settings.lockstep:
-            self._nested = await NestedScreen.start(desktop.screen, *desktop.size, folder=desktop.folder)
-            self._exit_stack.push_async_callback(self._nested.stop)
-            screen = self._nested.environment
+            nested = await NestedScreen.start(desktop.screen, *desktop.size, folder=desktop.folder)
+            self._exit_stack.push_async_callback(nested.stop)
+            screen = nested.environment
             desktop.cookies.add(screen)
             self._exit_stack.callback(desktop.cookies.remove, screen)
         home = folder / "home"
@@ -183,11 +192,10 @@ class Play:
             env,
         )
         memory = self._screen_memory(screen) if settings.lockstep else None
-        self._environment = env
-        self._sources = SourceReader(settings.game, settings.directory, target, display, memory)
-        self._exit_stack.callback(self._sources.close)
-        self._watch = ScreenWatch(display, cookies)
-        self._exit_stack.callback(self._watch.close)
+        sources = SourceReader(settings.game, settings.directory, target, display, memory)
+        self._exit_stack.callback(sources.close)
+        watch = ScreenWatch(display, cookies)
+        self._exit_stack.callback(watch.close)
         command, clock = settings.command(str(named_home)), None
         if settings.lockstep:
             picture = settings.game.episode.picture or (0, 0, *desktop.size)
@@ -196,10 +204,11 @@ class Play:
             clock = self._make_clock(folder)
             command = command if clock is None else clock.command(command)
         else:
-            self.pace = Pace(settings.fps, self._watch.drawn)
+            self._pace = Pace(settings.fps, watch.drawn)
         injector = await AsyncInjector.open(display, cookies)
         self._exit_stack.push_async_callback(injector.close)
-        self._steps = Steps(injector, settings.directory, home, self._cycle_before_episode, self._now)
+        steps = Steps(injector, settings.directory, home, self._cycle_before_episode, self._now)
+        self._open = _Open(env, sources, watch, steps, nested)
         self._child = child = await Child.start(
             hold_home(home, command) if held else command,
             cwd=settings.directory,
@@ -239,19 +248,20 @@ class Play:
         if clock is not None and await asyncio.to_thread(clock.await_program, CLOCK_S):
             # Stopped by nobody else: it may take SIGTERM for a quit event, for which it had to go on.
             self._exit_stack.callback(lambda: signal_all(descendants(child.keeper.pid), signal.SIGKILL))
-            self.pace = SteppedPace(self.settings.fps, clock)
-            return
-        frozen = FrozenClock(lambda: descendants(child.keeper.pid))
+            self._pace = SteppedPace(self.settings.fps, clock)
+        else:
+            self._freeze()
+
+    def _freeze(self) -> None:
+        keeper = self.child.keeper.pid
+        frozen = FrozenClock(lambda: descendants(keeper))
         self._exit_stack.callback(frozen.close)
-        self.pace = SteppedPace(self.settings.fps, frozen)
+        self._pace = SteppedPace(self.settings.fps, frozen)
 
     def _check_clock(self) -> None:
         """Freeze a program that was started by one that has its clock, and hasn't got it itself."""
         if isinstance(self.pace, SteppedPace) and not self._rules_clock(self.pace.clock):
-            keeper = self.child.keeper.pid
-            frozen = FrozenClock(lambda: descendants(keeper))
-            self._exit_stack.callback(frozen.close)
-            self.pace = SteppedPace(self.settings.fps, frozen)
+            self._freeze()
 
     def _rules_clock(self, clock: PreloadedClock | FrozenClock) -> bool:
         return isinstance(clock, FrozenClock) or clock.rules(descendants(self.child.keeper.pid))
@@ -274,12 +284,12 @@ class Play:
 
     async def lead(self, *steps: Step, reset: Reset | None) -> None:
         """Do ``steps`` and wait until the episode is ready. A program that reports is asked for that of ``reset``."""
-        self._sources.leave()
+        self._opened.sources.leave()
         if self._report_listener is not None and reset is not None:
             self._report_listener.ask(reset)
         for number, step in enumerate(steps, 1):
             try:
-                await self._steps.do(number, step)
+                await self._opened.steps.do(number, step)
             except _FAILURES as error:
                 raise Broken(str(error)) from error
         episode = self.settings.game.episode
@@ -295,7 +305,7 @@ class Play:
         backlog = f"the program's logs could not be read to their end within {limit_s:g} s; let it write less"
         await self._wait(lambda cycle: self._has_read_logs(cycle, ready_at), limit_s, backlog)
         # Read again, since an agent may score in the very first frame: the score before it must be known.
-        self._sources.begin()
+        self._opened.sources.begin()
         settled_by = self.pace.now() + SETTLE_S + self.settings.game.settles_s
 
         def may_begin(cycle: Cycle) -> bool:
@@ -323,7 +333,7 @@ class Play:
     async def tree(self, picture: Box) -> Tree:
         if self.has_ended:
             raise NoTree("the program has ended")
-        return trim(await asyncio.to_thread(read_tree, self._environment), picture)
+        return trim(await asyncio.to_thread(read_tree, self._opened.environment), picture)
 
     async def rest(self) -> None:
         """Return once a play that is ready no longer is. Reads slowly, since nobody sees the play."""
@@ -339,9 +349,9 @@ class Play:
     async def show(self) -> None:
         """Show a play that has a screen of its own; raise Broken if that screen is gone."""
         raise_priority([self.child.keeper.pid, *descendants(self.child.keeper.pid)])
-        if self._nested is not None:
+        if self._opened.nested is not None:
             try:
-                await self._nested.show()
+                await self._opened.nested.show()
             except DisplayLost as error:
                 raise Broken(str(error)) from error
 
@@ -357,7 +367,7 @@ class Play:
         return all(sample is not None and sample.at >= until and not sample.behind for sample in samples)
 
     def _has_window(self, _: Cycle) -> bool:
-        return self._watch.has_window_of(descendants(self.child.keeper.pid))
+        return self._opened.watch.has_window_of(descendants(self.child.keeper.pid))
 
     async def _wait(self, holds: Callable[[Cycle], bool], limit_s: float, failure: str) -> None:
         deadline = self.pace.now() + limit_s
@@ -390,10 +400,10 @@ class Play:
                 answer = await self.pace.catch_up()
             return self.cycle_still()
         self._require_whole()
-        self._watch.rearm()
+        self._opened.watch.rearm()
         try:
             # What an ended program leaves on the screen doesn't count.
-            self._last = await self._sources.read(screen=not self.has_ended)
+            self._last = await self._opened.sources.read(screen=not self.has_ended)
         except _FAILURES as error:
             raise self._failed(error) from error
         return self._last
@@ -402,7 +412,7 @@ class Play:
         """Read every source of a program that stands still. Blocking."""
         self._require_whole()
         try:
-            self._last = self._sources.read_still(self.pace.unix(), screen=not self.has_ended)
+            self._last = self._opened.sources.read_still(self.pace.unix(), screen=not self.has_ended)
         except _FAILURES as error:
             raise self._failed(error) from error
         return self._last
@@ -417,6 +427,16 @@ class Play:
             raise Broken(self._broken)
         if self._report_listener is not None and self._report_listener.loss is not None and not self.has_ended:
             raise Broken(self._report_listener.loss)
+
+    @property
+    def pace(self) -> Pace | SteppedPace:
+        assert self._pace is not None
+        return self._pace
+
+    @property
+    def _opened(self) -> _Open:
+        assert self._open is not None
+        return self._open
 
     @property
     def child(self) -> Child:

@@ -17,26 +17,25 @@ from pluriverse_protocol.reports import (
     Done,
     Frame,
     Readings,
-    ReadTree,
     Ready,
     Report,
     Reset,
-    TreeRead,
 )
 
 from pluriverse_server.display import AsyncInitialState, DisplayLost
 from pluriverse_server.manifest.draft import drop_sources, missing_pictures
 from pluriverse_server.manifest.game import GameTables
 from pluriverse_server.manifest.runtime import EnvTable, Manifest
-from pluriverse_server.permitted import permitted_by
-from pluriverse_server.sources.trees import NoTree
+from pluriverse_server.sources.trees import Box, NoTree, Tree
 from pluriverse_server.tasks import start_task
 
 from .daemon_connection import DaemonConnection
-from .lockstep import ScrapedSteps, StepChannels
-from .play import Broken, Play, PlaySettings, SharedDesktop
+from .lockstep import ScrapedSteps
+from .play import Play, PlaySettings, SharedDesktop
+from .player import Broken
 from .source_reader import Cycle, changed
 from .spares import Spares
+from .step_channels import StepChannels
 
 log = logging.getLogger(__name__)
 
@@ -82,7 +81,7 @@ class Session:
         entry = self._catalogue[reset.env]
         lockstep = reset.clock == "lockstep"
         settings = PlaySettings(self._directory, game, entry, reset.seed, reset.fps, reset.options, lockstep, reset)
-        self._step_channels.begin(None)
+        await self._step_channels.begin(None)
         play = await self._prepared(settings)
         first = play.begin(reset.episode)
         picture = game.episode.picture
@@ -108,18 +107,10 @@ class Session:
             # A process of its own is all that ends what runs in a thread: this one is replaced.
             raise Broken(play.stuck)
 
-    def tell_tree(self, asked: ReadTree) -> None:
-        start_task(self._tell_tree(asked), "tree")
-
-    async def _tell_tree(self, asked: ReadTree) -> None:
-        read = TreeRead(self._episode, asked.number, error="no program runs at the moment")
-        if self._play is not None:
-            try:
-                tree = await self._play.tree(asked.picture)
-                read = replace(read, nodes=tree.nodes, left_out=tree.left_out, error="")
-            except NoTree as error:
-                read = replace(read, error=str(error))
-        self._daemon.send(read)
+    async def tree(self, picture: Box) -> Tree:
+        if self._play is None:
+            raise NoTree("no program runs at the moment")
+        return await self._play.tree(picture)
 
     async def close(self) -> None:
         self._step_channels.close()
@@ -254,10 +245,11 @@ class Session:
                 return
 
     async def _step(self, play: Play, reset: Reset, first: Sequence[Report]) -> None:
-        permitted = permitted_by(reset.spaces, ())
-        episode = ScrapedSteps(play, reset.episode, reset.time_limit_s, permitted, self._report_step)
-        episode.hear(first)
-        self._step_channels.begin(episode)
+        episode = ScrapedSteps(play, reset, self._report_step)
+        episode.hear(*first)
+        # What is earned by then was reported, and is no step's.
+        episode.take()
+        await self._step_channels.begin(episode)
         await episode.ended.wait()
         if play.has_ended:
             _log_output_tail(play)

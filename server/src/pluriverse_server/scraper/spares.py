@@ -8,7 +8,8 @@ from collections.abc import Awaitable, Callable
 
 from pluriverse_server.tasks import start_task
 
-from .play import Broken, Play
+from .play import Play
+from .player import Broken
 
 log = logging.getLogger(__name__)
 

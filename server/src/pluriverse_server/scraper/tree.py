@@ -16,6 +16,7 @@ PROC: Final = Path("/proc")
 
 # <sys/prctl.h>
 _PR_SET_PDEATHSIG: Final = 1
+_PR_SET_DUMPABLE: Final = 4
 _PR_SET_CHILD_SUBREAPER: Final = 36
 
 # Where /proc/PID/stat has the number of threads, counted from the state.
@@ -31,6 +32,11 @@ _STOPPING_ROUNDS: Final = 50
 def adopt_orphans() -> None:
     """Make what this process' descendants leave behind its children, from now on."""
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def shut_out() -> None:
+    """Let no process of the same user look into this one, which may have a network that the other hasn't."""
+    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
 def die_with(parent: int) -> None:

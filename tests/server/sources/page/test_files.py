@@ -70,9 +70,9 @@ async def test_nothing_outside_the_folder_is_served_and_no_folder_listed(folder:
             assert b"secret" not in content, path
 
 
-async def test_what_is_not_there_is_named(folder: Path, tmp_path: Path) -> None:
+def test_what_is_not_there_is_named(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(StartError, match=f"there is no folder {tmp_path / 'vendor'}"):
-        await Files(tmp_path / "vendor").start()
+        Files(tmp_path / "vendor").require("page.html")
     files = Files(folder)
     files.require("sub/a%20page.html?x=1#y")
     with pytest.raises(StartError, match=rf"page\.start: there is no file {folder}/none\.html"):

@@ -77,10 +77,6 @@ class Files:
         return self._answering > 0
 
     async def start(self) -> None:
-        if not self._folder.is_dir():
-            raise StartError(
-                f"page.files: there is no folder {self._folder}; fill it as the runtime's own notes say, or mount yours"
-            )
         app = web.Application()
         app.router.add_get("/{path:.*}", self._answer)
         runner = web.AppRunner(app, access_log=None, handle_signals=False)
@@ -99,6 +95,10 @@ class Files:
 
     def require(self, start: str) -> None:
         """Raise StartError, with the file's name, if the page that an episode starts with doesn't exist."""
+        if not self._folder.is_dir():
+            raise StartError(
+                f"page.files: there is no folder {self._folder}; fill it as the runtime's own notes say, or mount yours"
+            )
         path = unquote(urlsplit(start).path)
         if self._find(path) is None:
             raise StartError(f"page.start: there is no file {self._folder / path.lstrip('/')}")

@@ -12,8 +12,8 @@ import pytest
 import pytest_asyncio
 from pluriverse_protocol.events import KeyEvent, PointerEvent
 from pluriverse_protocol.reports import Done, Observation, Reward
-from pluriverse_server.programs import page_clock
-from pluriverse_server.programs.page_clock import Stuck
+from pluriverse_server.scraper import page_clock
+from pluriverse_server.scraper.page_clock import Stuck
 from support.pages import SIDE_CLICKS, SIDES, short_folder, write_runtime
 from support.stepped import Stepped, stepped
 from support.us_keyboard import KEYS, LISTEN

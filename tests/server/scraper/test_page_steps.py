@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-import asyncio
-import socket
 from contextlib import AbstractAsyncContextManager, closing
 from typing import Any, Literal
+from unittest.mock import AsyncMock
 from urllib.request import urlopen
 
+import numpy as np
 import pytest
 from pluriverse.adapters.gymnasium import PluriverseEnv
-from pluriverse_protocol import encode, step_channel
-from pluriverse_protocol.messages import AgentStep, ErrorReply, FirstFrame, Headers, ServerMessage, StepReply
-from pluriverse_server.programs import page_clock
-from pluriverse_server.programs.page_step_channel import PageStepChannel
+from pluriverse_protocol import step_channel
+from pluriverse_protocol.messages import ErrorReply, FirstFrame, ServerMessage, StepReply
+from pluriverse_protocol.reports import Done, Frame, Ready, Report, Reset, Reward, Text
+from pluriverse_server.kit.lockstep import StepFailed
+from pluriverse_server.scraper.page_clock import Stuck
+from pluriverse_server.scraper.page_steps import PageSteps
 from support.agent import Agent
 from support.agent import connected as agent_at
 from support.pages import PageRemote, page_remote, short_folder, write_runtime
 from support.remotes import MachineRemote, on_machine
 from support.served import PASSWORD
-from support.waiting import DEADLINE_S
-from websockets.frames import Frame, Opcode
 
 pytestmark = pytest.mark.browser
 
@@ -122,11 +122,31 @@ def step_channel_of(remote: PageRemote) -> AbstractAsyncContextManager[Agent]:
     return agent_at(remote.port, PASSWORD, path="/step?size=20,30&grey=1")
 
 
-async def test_bad_steps_are_refused_or_truncate_and_the_next_episode_is_fine(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(page_clock, "STEP_TIMEOUT_S", 1.0)
+async def test_steps_say_what_is_new_a_first_frame_what_was_last_and_one_that_is_stuck_that_it_failed() -> None:
+    clock, said, failures = AsyncMock(), list[Report](), list[Exception]()
+    clock.pixels.return_value = np.zeros((2, 2, 4), np.uint8)
+    clock.asked.return_value = {}
+    clock.advance.return_value = 1
+    steps = PageSteps(
+        Reset(1, "a", 0, 60.0, time_limit_s=2 / 60), clock, said.append, lambda _, error: failures.append(error)
+    )
+    steps.hear(Ready(1), Text(1, "hello"), Reward(1, 2.0))
+    assert (await steps.play((), 1)).reward == 2.0
+    assert (await steps.see()).text == "hello"
+    clock.advance.side_effect = Stuck("too long")
+    with pytest.raises(StepFailed, match="the step failed: too long"):
+        await steps.play((), 1)
+    assert [str(error) for error in failures] == ["too long"]
+    clock.advance.side_effect = None
+    await steps.play((), 1)
+    assert [type(report) for report in said] == [Frame, Done]
+    assert [(await steps.see()).text for _ in range(2)] == ["", "hello"]
+
+
+async def test_bad_steps_are_refused_or_truncate_and_the_next_episode_is_fine() -> None:
     with short_folder() as folder:
-        async with page_remote(write_runtime(folder, {"Hangs": BEGINS + HANGS})) as remote:
-            await remote.play("Hangs", clock="lockstep")
+        async with page_remote(write_runtime(folder, {"Good": BEGINS})) as remote:
+            await remote.play("Good", clock="lockstep")
             async with step_channel_of(remote) as agent:
                 episode = await first(agent)
                 # Two at once are played one after the other.
@@ -143,41 +163,26 @@ async def test_bad_steps_are_refused_or_truncate_and_the_next_episode_is_fine(mo
                 assert (last.done, last.info["reason"], last.frame) == (True, "won", (20, 30, 1))
                 said = [await heard(agent), await heard(agent)]
                 assert sorted(type(message).__name__ for message, _ in said) == ["ErrorReply", "FirstFrame"]
-                # A page that hangs.
-                await ask(agent, 6, episode + 1, "h")
-                assert "the step failed" in await refused(agent)
-                assert (await remote.end())["truncated"] is False
-                assert "without a rest" in await remote.truncated()
-                assert await first(agent) == episode + 2
-                await ask(agent, 7, episode + 2, "a")
-                assert (await stepped(agent, 7)).reward == 1.0
                 # An agent that leaves in the middle of a step.
-                await ask(agent, 8, episode + 2, frames=600)
+                await ask(agent, 6, episode + 1, frames=600)
             async with step_channel_of(remote) as agent:
                 message, number = await heard(agent)
                 assert isinstance(message, FirstFrame)
-                assert (message.text, number) == ("seed 0", episode + 2)
-                await ask(agent, 1, episode + 2, "a")
+                assert (message.text, number) == ("seed 0", episode + 1)
+                await ask(agent, 1, episode + 1, "a")
                 assert (await stepped(agent, 1)).reward == 1.0
 
 
-async def test_step_is_played_to_its_end_though_its_agent_leaves() -> None:
-    begun, go_on, ended = asyncio.Event(), asyncio.Event(), asyncio.Event()
-
-    async def play(_: AgentStep, __: Headers) -> tuple[ErrorReply, None]:
-        begun.set()
-        await go_on.wait()
-        ended.set()
-        return ErrorReply("nobody hears it"), None
-
-    ours, theirs = socket.socketpair()
-    with ours, theirs:
-        steps = PageStepChannel(play)
-        steps.open(theirs)
-        said = encode(AgentStep(1), Headers(1, 0.0, 1))
-        ours.sendall(Frame(Opcode.TEXT, said.encode()).serialize(mask=True))
-        async with asyncio.timeout(DEADLINE_S):
-            await begun.wait()
-            steps.close()
-            go_on.set()
-            await ended.wait()
+@pytest.mark.slow
+async def test_page_that_hangs_in_a_step_is_replaced() -> None:
+    with short_folder() as folder:
+        async with page_remote(write_runtime(folder, {"Hangs": BEGINS + HANGS})) as remote:
+            await remote.play("Hangs", clock="lockstep")
+            async with step_channel_of(remote) as agent:
+                episode = await first(agent)
+                await ask(agent, 1, episode, "h")
+                assert "the step failed" in await refused(agent)
+                assert "without a rest" in await remote.truncated()
+                assert await first(agent) == episode + 1
+                await ask(agent, 2, episode + 1, "a")
+                assert (await stepped(agent, 2)).reward == 1.0

@@ -10,7 +10,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 
-from pluriverse_server.programs.stillness import Stillness, descendants, process_tree
+from pluriverse_server.scraper.stillness import Stillness, descendants, process_tree
 
 # Waits for a line, then works for so many seconds, and again.
 WORKER = """
@@ -123,10 +123,10 @@ def test_tree_of_a_process_has_its_children_and_theirs() -> None:
 
 def test_descendants_are_found_by_a_word_of_their_command() -> None:
     with subprocess.Popen(["sh", "-c", "sleep 61; true"]) as process:
-        until(lambda: len(descendants("61")) == 1)
-        (found,) = descendants("61")
+        until(lambda: len(descendants(os.getpid(), "61")) == 1)
+        (found,) = descendants(os.getpid(), "61")
         assert found in process_tree(process.pid)[1:]
-        assert descendants("6") == []
+        assert descendants(os.getpid(), "6") == []
         os.kill(found, signal.SIGKILL)
 
 

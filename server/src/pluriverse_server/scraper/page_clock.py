@@ -20,6 +20,7 @@ from pluriverse_protocol.events import KeyEvent, PointerEvent
 from pluriverse_server.display.client_thread import ClientThread, open_in_thread
 from pluriverse_server.display.injector import Injector
 from pluriverse_server.lockstep.clock import ASKED_VARIABLE
+from pluriverse_server.programs.cpu_wait import Patience
 from pluriverse_server.sources.page.clock import FPS
 from pluriverse_server.sources.page.files import Files
 from pluriverse_server.sources.page.page import Page
@@ -27,7 +28,6 @@ from pluriverse_server.sources.reading import Pixels
 from pluriverse_server.sources.screen.grab import Grabber
 from pluriverse_server.x11.connection import DisplayLost
 
-from .cpu_wait import Patience
 from .stillness import Stillness, descendants, process_tree
 
 # Frames are painted as soon as they are there; what scrolls smoothly does so in real time. So do movements within the
@@ -125,7 +125,13 @@ class PageClock:
     """
 
     def __init__(
-        self, page: Page, display: ClientThread[Display], size: tuple[int, int], browser: int, files: Files
+        self,
+        page: Page,
+        display: ClientThread[Display],
+        size: tuple[int, int],
+        browser: int,
+        files: Files,
+        server: int,
     ) -> None:
         self.frames = 0
         self._page = page
@@ -133,6 +139,7 @@ class PageClock:
         self._size = size
         self._browser = browser
         self._files = files
+        self._server = server
         # Of what the page has loaded, that which it has painted.
         self._painted = 0
         self._fps = float(FPS)
@@ -153,14 +160,16 @@ class PageClock:
         size: tuple[int, int],
         browser: int,
         files: Files,
+        server: int,
     ) -> Self:
         """Take the clock of ``page``, which has one, on a screen of ``size`` pixels that ``environment`` names.
 
-        ``browser`` is the browser's process id; ``files`` are those that the page loads.
+        ``browser`` is the browser's process id, ``server`` that of the daemon, which has started all that the screen
+        and this process need; ``files`` are those that the page loads.
         """
         name, xauthority = environment["DISPLAY"], Path(environment["XAUTHORITY"])
         display = await open_in_thread("page clock", lambda: Display(name, xauthority, *size), name)
-        return cls(page, display, size, browser, files)
+        return cls(page, display, size, browser, files, server)
 
     async def begin(self, fps: float) -> None:
         """Begin an episode whose frames are 1/``fps`` seconds long: nothing is held, the pointer in the last corner.
@@ -200,7 +209,7 @@ class PageClock:
     async def advance(self, frames: int, over: Callable[[], bool] = lambda: False) -> int:
         """Let up to so many frames pass, until ``over``; the page says what is new in each. Returns how many."""
         began, left = self.frames, self._turns(frames)
-        patience = Patience(os.getpid(), STEP_TIMEOUT_S, time.monotonic())
+        patience = Patience(self._server, STEP_TIMEOUT_S, time.monotonic())
         while left > 0 and not over():
             passed, busy, menu = await self._page.advance(left, STEP_TIMEOUT_S)
             left -= passed
@@ -232,7 +241,7 @@ class PageClock:
         """Look at all processes that there are, of which a new document may have added one."""
         server = self._display.client.server_pid
         if not (self._overlay and all(map(psutil.pid_exists, self._overlay))):
-            self._overlay = descendants(OVERLAY)
+            self._overlay = descendants(self._server, OVERLAY)
         self._stillness.watch([*process_tree(self._browser), *self._overlay, *([server] if server else [])])
 
     @property
@@ -273,7 +282,7 @@ class PageClock:
     async def _settle(self) -> None:
         """Return once nothing of the browser and the screen is at work."""
         self.forget()
-        patience = Patience(os.getpid(), STEP_TIMEOUT_S, time.monotonic())
+        patience = Patience(self._server, STEP_TIMEOUT_S, time.monotonic())
         while True:
             before = self._stillness.look()
             for _ in range(TURNS):

@@ -108,10 +108,10 @@ def process_tree(root: int) -> list[int]:
     return pids
 
 
-def descendants(word: str) -> list[int]:
-    """Return the descendants of this process that have a word on their command line."""
+def descendants(root: int, word: str) -> list[int]:
+    """Return the descendants of a process that have a word on their command line."""
     found: list[int] = []
-    for pid in process_tree(os.getpid())[1:]:
+    for pid in process_tree(root)[1:]:
         with contextlib.suppress(OSError):
             if word.encode() in Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0"):
                 found.append(pid)

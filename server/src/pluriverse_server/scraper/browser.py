@@ -23,13 +23,11 @@ from pluriverse_server.process import (
     share,
     start_error,
 )
+from pluriverse_server.programs.cpu_wait import cpu_wait_s
+from pluriverse_server.programs.pages import BINARY
 from pluriverse_server.sources.page.devtools import CallTimedOut, DevTools, DevToolsError
 
-from .cpu_wait import cpu_wait_s
-
 log = logging.getLogger(__name__)
-
-BINARY: Final = "chromium"
 
 # Half a second on an idle machine.
 START_TIMEOUT_S: Final = 30.0

@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 from pluriverse_server.process import StartError
-from pluriverse_server.programs.browser import Browser
+from pluriverse_server.scraper.browser import Browser
 from pluriverse_server.sources.page.guard import Windows
 from pluriverse_server.sources.page.page import Page
 from support import sessions

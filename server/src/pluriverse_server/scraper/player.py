@@ -1,0 +1,27 @@
+"""What a scraper plays episodes with: a session of programs, or of a page."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from pluriverse_protocol.reports import Reset
+
+from pluriverse_server.sources.trees import Box, Tree
+
+
+class Broken(Exception):
+    """An episode can't begin, or go on, and none after it can; the message says why, for people and agents."""
+
+
+class Player(Protocol):
+    """Plays the episodes that the daemon requests, and reports them."""
+
+    async def episode(self, reset: Reset) -> None:
+        """Begin an episode. May go on to its end, and is then cancelled for the next; may raise ``Broken``."""
+        ...
+
+    async def tree(self, picture: Box) -> Tree:
+        """Return what is to be seen within ``picture``, or raise ``NoTree``."""
+        ...
+
+    async def close(self) -> None: ...
