@@ -34,7 +34,10 @@ FLEET: Final = ("fleet", "claims", "claims-many", "rays", "oneport")
 OPENENV: Final = ("openenv",)
 TREES: Final = ("trees",)
 
-ELSEWHERE: Final = (GAMES, *FLEET, *OPENENV, *TREES)
+# Only for those who change the code.
+CALLS: Final = "calls"
+
+ELSEWHERE: Final = (GAMES, CALLS, *FLEET, *OPENENV, *TREES)
 
 # What the README has of docs/speed.md.
 FIRST: Final = (

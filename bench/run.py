@@ -11,6 +11,7 @@ import typer
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
+import calls
 import claims
 import decode
 import fleet
@@ -55,6 +56,7 @@ MEASUREMENTS: Final[tuple[Measurement, ...]] = (
     lockstep.MEASUREMENT,
     lockstep_games.MEASUREMENT,
     interfaces.MEASUREMENT,
+    calls.MEASUREMENT,
     pages.MEASUREMENT,
     trees.MEASUREMENT,
     reading.MEASUREMENT,

@@ -10,10 +10,10 @@ import pytest
 from pluriverse_authoring import AuthoringError
 from pluriverse_authoring.labels import LabelledValues, labels_path
 from pluriverse_authoring.learn import crops_of, learn_source
+from pluriverse_authoring.recording.replay import Replay
 from pluriverse_protocol.recording_file import RecordingFile
 from pluriverse_protocol.recordings import Header, MalformedRecording, Update
 from pluriverse_protocol.rfb.raw_updates import raw_update
-from pluriverse_server.recording.replay import Replay
 from support.glyphs import Style, draw
 
 STYLE = Style("DejaVuSans")

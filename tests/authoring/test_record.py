@@ -11,9 +11,9 @@ import pytest
 from pluriverse_authoring import record
 from pluriverse_authoring.cli import app
 from pluriverse_authoring.record import RecordedRemote, RecordingOptions
+from pluriverse_authoring.recording import recorder
 from pluriverse_server.manifest.runtime import FILE_NAME, ManifestError
 from pluriverse_server.process import StartError
-from pluriverse_server.recording import recorder
 from pluriverse_server.settings import Settings
 from support.ports import free_port
 from typer.testing import CliRunner

@@ -15,12 +15,12 @@ from pluriverse.diagnostics import (
     Diagnostics,
     Frame,
     Place,
+    Skew,
     find,
     place_of,
     read,
     reward_lags,
 )
-from pluriverse.rewarder.clock import Skew
 from pluriverse_protocol import metadata
 from pluriverse_protocol.metadata import MAX_MILLISECONDS, Metadata
 

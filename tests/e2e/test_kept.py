@@ -23,11 +23,11 @@ from typing import Any, Final
 import aiohttp
 import pytest
 from pluriverse.adapters.gymnasium import PluriverseEnv
+from pluriverse_authoring.recording.recorder import Recorder
 from pluriverse_protocol.recordings import Header
 from pluriverse_protocol.rfb import messages
 from pluriverse_protocol.rfb.handshake import Handshake
 from pluriverse_server.manifest.runtime import Manifest, load
-from pluriverse_server.recording.recorder import Recorder
 from support.kept import Household, Kept
 from support.remotes import PASSWORD, ROOT, ContainerRemote, MachineRemote, in_container, on_machine
 from support.waiting import eventually

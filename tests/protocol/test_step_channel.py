@@ -7,9 +7,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from pluriverse_protocol import Headers, MalformedEnvelope, RemoteProtocolError, UnknownMethod, encode
+from pluriverse_protocol import (
+    Headers,
+    MalformedEnvelope,
+    RemoteProtocolError,
+    UnknownMethod,
+    decode_from_agent,
+    encode,
+)
 from pluriverse_protocol.codec import Envelope
+from pluriverse_protocol.events import Event, JoystickEvent, KeyEvent, PointerEvent
 from pluriverse_protocol.messages import (
+    AgentStep,
     ErrorReply,
     FirstFrame,
     Pictured,
@@ -18,10 +27,11 @@ from pluriverse_protocol.messages import (
     ServerMessage,
     StepReply,
 )
-from pluriverse_protocol.step_channel import pack, unpack
+from pluriverse_protocol.step_channel import encode_step, pack, unpack
 from support.wire import headers, server_messages
 
 HEADERS = Headers(1, 2.5, 3)
+EVENTS: list[Event] = [KeyEvent(65, True), PointerEvent(1, 2, 3), JoystickEvent("JoystickAxisXEvent", 0.25)]
 FIRST = FirstFrame((2, 3, 1))
 STEP = StepReply(7, 1.5, False, False, False, (2, 3, 3), "said", [1, 2], {"lives": 3})
 
@@ -74,6 +84,20 @@ def test_pixels_must_be_as_many_as_the_frame_has(message: ServerMessage, pixels:
 def test_data_that_is_no_such_message_is_refused(data: bytes, complaint: str) -> None:
     with pytest.raises(MalformedEnvelope, match=complaint):
         unpack(data)
+
+
+@given(st.integers(0, 2**31), st.integers(0, 2**31), st.integers(1, 1000), st.lists(st.sampled_from(EVENTS)))
+def test_step_is_what_the_codec_makes_of_it(episode_id: int, n: int, frames: int, events: list[Event]) -> None:
+    text = encode_step(1, 2.5, episode_id, n, frames, events)
+    assert decode_from_agent(text) == Envelope(AgentStep(n, frames, tuple(events)), Headers(1, 2.5, episode_id))
+
+
+@pytest.mark.parametrize("observation", ["[" * 70 + "]" * 70, "1" + "0" * 400, "1e400", "NaN"])
+def test_answer_with_what_no_message_may_have_is_refused(observation: str) -> None:
+    text = encode(STEP, HEADERS)
+    assert '"observation":[1,2]' in text
+    with pytest.raises(MalformedEnvelope):
+        unpack(pack(text.replace('"observation":[1,2]', f'"observation":{observation}'), pixels_of(STEP)))
 
 
 def test_what_agents_send_is_not_taken_from_servers() -> None:

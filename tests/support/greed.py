@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pluriverse_server.recording.replay import Replay
+from pluriverse_authoring.recording.replay import Replay
 from support.agent import Agent, connected
 from support.waiting import DEADLINE_S
 from support.xvfb import xvfb

@@ -184,7 +184,8 @@ def record(
     Open the printed address and play, or let an agent play. Ctrl-C ends it and finishes the file.
     """
     from pluriverse_protocol.recording_file import already_there
-    from pluriverse_server.recording.recorder import RecordingFailed
+
+    from pluriverse_authoring.recording.recorder import RecordingFailed
 
     from .record import RecordedRemote, RecordingOptions
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 from pluriverse_protocol.recordings import MalformedRecording
-from pluriverse_server.recording.replay import Replay
 from pluriverse_server.sources.reading import Pixels
 
 from pluriverse_authoring import AuthoringError
+from pluriverse_authoring.recording.replay import Replay
 
 from .labels import game_of
 

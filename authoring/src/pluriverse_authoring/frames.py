@@ -17,8 +17,8 @@ from PIL import Image
 from pluriverse_protocol.recording_file import open_recording
 from pluriverse_protocol.recordings import Header, MalformedRecording, Said, Update
 from pluriverse_protocol.rfb.raw_updates import raw_update
-from pluriverse_server.recording.keep import blit
 
+from pluriverse_authoring.recording.keep import blit
 from pluriverse_authoring.samples import SCREEN_LAG_S
 
 # How many updates may have to be applied to a whole picture, each some tenths of a millisecond.

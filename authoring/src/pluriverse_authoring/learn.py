@@ -23,12 +23,12 @@ from pluriverse_server.manifest.conditions import Value
 from pluriverse_server.manifest.runtime import load
 from pluriverse_server.manifest.sources import ANYTHING, PLAIN, NumberSource, TextSource
 from pluriverse_server.programs.catalogue import load_catalogue, require_environment
-from pluriverse_server.recording.replay import Replay
 from pluriverse_server.sources.reading import Pixels
 from pluriverse_server.sources.screen.glyphs import STRONG, Glyphs
 from pluriverse_server.sources.screen.line import Line
 
 from pluriverse_authoring import AuthoringError
+from pluriverse_authoring.recording.replay import Replay
 
 from .cutting import USUAL_REACH, Way, averaged, best_ways, sample_of
 from .labels import LabelledValues, labels_path, read_labels

@@ -25,13 +25,14 @@ from pluriverse_server.daemon.requests import RequestError
 from pluriverse_server.episode import Output, Send
 from pluriverse_server.manifest.runtime import Manifest, ManifestError
 from pluriverse_server.process import StartError
-from pluriverse_server.recording.recorder import Keep, Recorded, Recorder
 from pluriverse_server.remote.environment import EnvironmentService, Subscriber
 from pluriverse_server.remote.remote import Remote
 from pluriverse_server.settings import Settings
 from pluriverse_server.sources.reading import SourceError
 from pluriverse_server.sources.screen.grab import require_on_screen
 from pluriverse_server.tasks import start_task
+
+from pluriverse_authoring.recording.recorder import Keep, Recorded, Recorder
 
 log = logging.getLogger(__name__)
 

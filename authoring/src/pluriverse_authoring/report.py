@@ -12,11 +12,12 @@ from typing import Any, Final
 
 from PIL import Image, ImageDraw
 from pluriverse_server.manifest.runtime import Manifest
-from pluriverse_server.recording.replay import Replay
 from rich import box
 from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
+
+from pluriverse_authoring.recording.replay import Replay
 
 from .compare import Matched, median_and_largest
 from .judge import Disagreement, Result

@@ -12,9 +12,10 @@ from pluriverse_protocol.recordings import Header, Input
 from pluriverse_server.manifest.conditions import Value
 from pluriverse_server.manifest.game import GameTables
 from pluriverse_server.manifest.runtime import Manifest
-from pluriverse_server.recording.replay import Moment, Replay
 from pluriverse_server.sources.reading import Sample
 from pluriverse_server.sources.screen import make_reader
+
+from pluriverse_authoring.recording.replay import Moment, Replay
 
 # Further looks at the last picture, so that it can settle: more than sources may require.
 LAST_LOOKS: Final = 10

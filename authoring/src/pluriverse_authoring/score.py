@@ -11,12 +11,12 @@ from typing import TypeVar
 from pluriverse_protocol.recording_file import SUFFIX
 from pluriverse_protocol.recordings import MalformedRecording, TruncatedRecording
 from pluriverse_server.manifest.runtime import EnvTable, Manifest, load
-from pluriverse_server.recording.replay import Replay
 from pluriverse_server.sources.reading import SourceError
 from rich.console import Console
 from rich.progress import Progress, TextColumn, TimeElapsedColumn
 
 from pluriverse_authoring import AuthoringError
+from pluriverse_authoring.recording.replay import Replay
 
 from .judge import Result, Trial, judge_samples, uncompared
 from .labels import FOLDER, Labels, labels_path, read_labels

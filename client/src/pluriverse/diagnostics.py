@@ -3,22 +3,25 @@
 The block (``pluriverse_protocol.metadata``) has the remote's clock when a frame was drawn and when the last action
 probe arrived; ``Skew`` converts both into our time. A block that was compressed with loss is read as well, as long as
 its anchor is nearly right and its times are plausible.
+
+The skew comes of the four timestamps of pings: one leaves here at ``sent``, is received there at ``remote_received``,
+answered at ``remote_sent``, and the answer is back here at ``received``. Neither way takes less than nothing, so the
+skew *here minus there* lies between ``sent - remote_received`` and ``received - remote_sent``: the shorter the round
+trip, the tighter the bounds.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, cast
+from typing import Any, Final, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from pluriverse_protocol import metadata
 from pluriverse_protocol.limits import SEAT_KEPT_S
 from pluriverse_protocol.metadata import Metadata
-
-from .rewarder.clock import Skew
-from .rewarder.result import Bounds
 
 # In the info of a reward: the remote's clock when the frame that earned it was on the screen.
 FRAME_AT: Final = "rewarder.lag.observation.timestamp"
@@ -49,7 +52,18 @@ _ANCHOR_ROW_BYTES: Final = len(metadata.ANCHOR[0])
 _ROW_BYTES: Final = metadata.WIDTH * 3
 _ANCHOR: Final = np.frombuffer(_ANCHOR_BYTES, np.uint8).reshape(2, 2, 3)
 
+# A minute of pings: long enough to catch a quiet moment of the network, short enough to forget old routes.
+WINDOW: Final = 64
+
+# Computers' crystals are off by some 20 ppm, and NTP slews by at most 500 ppm. A sample is trusted that much less with
+# each second of its age, so a fresh sample with a slightly longer round trip takes over in time.
+DRIFT: Final = 100e-6
+
+# A message that is off by so much was held up by the network, or its sender's clock was set.
+DOUBT_S: Final = 0.5
+
 Frame = NDArray[np.uint8]
+Bounds = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +120,85 @@ def _is_nearly_the_anchor(seen: bytes) -> bool:
     return all(abs(byte - expected) <= TOLERANCE for byte, expected in zip(seen, _ANCHOR_BYTES, strict=True))
 
 
+class Skew(NamedTuple):
+    """Bounds of the clocks' difference in seconds, here minus there: add it to a remote's time to get ours."""
+
+    low: float
+    high: float
+
+    @property
+    def middle(self) -> float:
+        return (self.low + self.high) / 2
+
+    def to_local(self, remote_time: float) -> tuple[float, float]:
+        """Return the earliest and the latest that a remote's time can be on our clock, in UNIX seconds."""
+        return remote_time + self.low, remote_time + self.high
+
+
+class _Sample(NamedTuple):
+    at: float
+    skew: Skew
+
+    def bounds(self, now: float) -> Skew:
+        drifted = DRIFT * max(0.0, now - self.at)
+        return Skew(self.skew.low - drifted, self.skew.high + drifted)
+
+    def width(self, now: float) -> float:
+        bounds = self.bounds(now)
+        return bounds.high - bounds.low
+
+
+class ClockEstimator:
+    """Bounds of one remote's skew: those of the ping with the shortest round trip, widened by DRIFT with its age."""
+
+    def __init__(self) -> None:
+        self._samples: deque[_Sample] = deque(maxlen=WINDOW)
+        self._best: _Sample | None = None
+        self._doubted = False
+
+    def add(self, sent: float, remote_received: float, remote_sent: float, received: float) -> None:
+        """Add one ping's four timestamps (UNIX seconds, the outer two ours); impossible ones are ignored."""
+        skew = Skew(sent - remote_received, received - remote_sent)
+        if skew.low > skew.high:
+            return
+        self._doubted = False
+        # A clock that was set makes older samples wrong: only those that agree with the newest are kept.
+        agreeing = [sample for sample in self._samples if _overlap(sample.bounds(received), skew)]
+        if len(agreeing) < len(self._samples):
+            self._samples = deque(agreeing, maxlen=WINDOW)
+        self._samples.append(_Sample(received, skew))
+        # All bounds widen at the same rate, so the tightest remains so until the next sample.
+        self._best = min(self._samples, key=lambda sample: sample.width(received))
+
+    def doubts(self, remote_sent: float, received: float) -> bool:
+        """Return whether a message casts doubt on the skew for the first time since the last ping: ask again at once.
+
+        One that seems to come from the future was sent by a clock that was set, and all samples are forgotten. One that
+        seems to be late may have been held up.
+        """
+        skew = self.skew(received)
+        if skew is None or self._doubted:
+            return False
+        earliest, latest = skew.to_local(remote_sent)
+        if earliest - received > DOUBT_S:
+            self._samples.clear()
+            self._best = None
+        self._doubted = earliest - received > DOUBT_S or received - latest > DOUBT_S
+        return self._doubted
+
+    def skew(self, now: float) -> Skew | None:
+        """Return the tightest bounds at ``now`` (our UNIX seconds); None before the first ping."""
+        if self._best is None:
+            return None
+        at, (low, high) = self._best
+        drifted = DRIFT * max(0.0, now - at)
+        return Skew(low - drifted, high + drifted)
+
+
+def _overlap(one: Skew, other: Skew) -> bool:
+    return one.low <= other.high and other.low <= one.high
+
+
 class Diagnostics:
     """The measurements of one remote. ``now`` is our time, in UNIX seconds."""
 
@@ -159,24 +252,25 @@ class Diagnostics:
                 block = read(frame, found)
         if block is None or skew is None:
             return None
-        age = now - (block.clock / 1000 + skew.middle)
+        age = now - block.clock / 1000 - (skew.low + skew.high) / 2
         return block if abs(age) <= PLAUSIBLE_S else None
 
     def lags(self, block: Metadata, skew: Skew, now: float) -> tuple[Bounds | None, Bounds | None]:
         """Return the lags of observation and action that a frame's block shows; None where it shows nothing new."""
-        observation = None
+        observation = action = None
         if block.clock != self._last_clock:
             self._last_clock = block.clock
-            low, high = lag(block.clock / 1000, skew, now)
-            observation = low - CUT_S, high
-        return observation, self._action_lag(block, skew)
+            ago = now - block.clock / 1000
+            observation = ago - skew.high - CUT_S, ago - skew.low
+        if block.probe != self._last_probe:
+            self._last_probe = block.probe
+            action = self._action_lag(block.probe, skew)
+        return observation, action
 
-    def _action_lag(self, block: Metadata, skew: Skew) -> Bounds | None:
-        new = block.probe != self._last_probe
-        self._last_probe = block.probe
-        if not new or block.probe == 0 or self._probe_sent_at is None:
+    def _action_lag(self, probe: int, skew: Skew) -> Bounds | None:
+        if probe == 0 or self._probe_sent_at is None:
             return None
-        earliest, latest = skew.to_local(block.probe / 1000)
+        earliest, latest = skew.to_local(probe / 1000)
         latest += CUT_S
         # What arrived before ours was sent is another agent's probe.
         if not 0 <= latest - self._probe_sent_at <= PROBE_LOST_S:

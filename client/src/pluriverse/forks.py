@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 import weakref
-from typing import ClassVar, Final, Protocol, TypeVar
+from typing import Final, Protocol, TypeVar
 
 from .errors import Misuse
 
@@ -20,6 +20,7 @@ class HasDescriptor(Protocol):
 T = TypeVar("T", bound=HasDescriptor)
 
 _kept: Final = weakref.WeakSet[HasDescriptor]()
+_owners: Final = weakref.WeakSet["Owner"]()
 
 
 def keep(held: T) -> T:
@@ -34,19 +35,13 @@ def keep(held: T) -> T:
 class Owner:
     """The process that made this, and what goes with it; a forked child has only a copy."""
 
-    __slots__ = ("_generation", "_pid", "_what")
-
-    forks: ClassVar[int] = 0
-    """How many forks lie between the process that imported this and the present one. A pid would be a system call."""
+    __slots__ = ("__weakref__", "_pid", "_what", "is_here")
 
     def __init__(self, what: str) -> None:
-        self._generation = Owner.forks
+        self.is_here: bool = True
         self._pid = os.getpid()
         self._what = what
-
-    @property
-    def is_here(self) -> bool:
-        return self._generation == Owner.forks
+        _owners.add(self)
 
     def require(self) -> None:
         """Raise ``Misuse`` in any other process."""
@@ -59,7 +54,9 @@ class Owner:
 
 
 def _begin_child() -> None:
-    Owner.forks += 1
+    for owner in _owners:
+        owner.is_here = False
+    _owners.clear()
     nowhere = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
     for held in _kept:
         with contextlib.suppress(OSError, ValueError):  # it is closed

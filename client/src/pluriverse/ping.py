@@ -41,7 +41,7 @@ async def _examine_rewarder(address: Address, count: int) -> list[str]:
             await asyncio.sleep(PING_S / FIRST_PINGS / 10)
         if connection.error is not None:
             raise connection.error
-        described, skew = connection.described, connection.skew(steady.now())
+        described, skew = connection.described, connection.clock.skew(steady.now())
         assert described is not None
         assert skew is not None
         trips = sorted(connection.round_trips_s)

@@ -11,8 +11,3 @@ CLOCK: SteadyClock = SteadyClock(time.time, time.monotonic)
 
 def now() -> float:
     return CLOCK.now()
-
-
-def to_wall(at: float) -> float:
-    """Return a steady time as the system's clock has it."""
-    return at + CLOCK.step

@@ -59,7 +59,10 @@ class EventWaker:
 
     def wait_for(self, condition: Callable[[], T], timeout_s: float) -> T:
         """Wait until ``condition`` holds, looking at each ring, for ``timeout_s`` at most; return what it said last."""
-        rings = self._rings()
+        try:
+            rings = self._waiting.rings
+        except AttributeError:
+            rings = self._rings()
         deadline = time.monotonic() + timeout_s
         while True:
             rings.poll(0)  # forget the rings so far, before looking at what they were for
@@ -75,10 +78,9 @@ class EventWaker:
                 rings.poll(left)  # in whole milliseconds
 
     def _rings(self) -> select.epoll:
-        if not hasattr(self._waiting, "rings"):
-            self._waiting.rings = select.epoll()
-            self._waiting.rings.register(self.fd, select.EPOLLIN | select.EPOLLET)
-        return self._waiting.rings
+        self._waiting.rings = rings = select.epoll()
+        rings.register(self.fd, select.EPOLLIN | select.EPOLLET)
+        return rings
 
     def _renew(self) -> None:
         os.close(self.fd)

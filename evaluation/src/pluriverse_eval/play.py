@@ -16,7 +16,7 @@ from pluriverse.adapters.pictures import Pixels
 from pluriverse.errors import PluriverseError, ResetNeeded
 from pluriverse.recording.recorder import Recorder
 from pluriverse.rewarder.result import Result
-from pluriverse.vnc.input_state import InputEvent
+from pluriverse.vnc.connection import InputEvent
 
 from .modes import Mode
 from .suite import Task

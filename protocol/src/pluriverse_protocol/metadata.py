@@ -13,8 +13,7 @@ It is two rows high and six pixels wide, RGB:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 WIDTH: Final = 6
 HEIGHT: Final = 2
@@ -22,8 +21,7 @@ ANCHOR: Final = (bytes.fromhex("123456 7890ab"), bytes.fromhex("234567 890abc"))
 MAX_MILLISECONDS: Final = 2**48 - 1
 
 
-@dataclass(frozen=True, slots=True)
-class Metadata:
+class Metadata(NamedTuple):
     """The contents of a metadata block: UNIX milliseconds of the remote's clock; ``probe`` 0 means none yet."""
 
     clock: int

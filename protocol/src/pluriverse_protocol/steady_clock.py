@@ -25,29 +25,27 @@ class SteadyClock:
     def __init__(self, wall: Clock, monotonic: Clock) -> None:
         self._wall = wall
         self._monotonic = monotonic
-        self._offset = wall() - monotonic()
-        # How far the wall's clock is ahead now, and was before it was set last, until when that matters.
-        self._step = self._step_before = 0.0
+        self.offset: float = wall() - monotonic()
+        """What to add to the monotonic clock to get the steady time."""
+        self.step: float = 0.0
+        """How far the wall's clock is ahead, in seconds, as ``now`` has seen last: add it to get the wall's time."""
+        # How far it was ahead before it was set last, and until when that matters.
+        self._step_before = 0.0
         self._set_lately_until = 0.0
 
     def now(self) -> float:
         """Return the steady time in UNIX seconds; notice a step of the wall's clock."""
-        steady = self._monotonic() + self._offset
+        steady = self._monotonic() + self.offset
         step = self._wall() - steady
-        if abs(step - self._step) > STEP_S:
-            self._step_before, self._step = self._step, step
+        if abs(step - self.step) > STEP_S:
+            self._step_before, self.step = self.step, step
             self._set_lately_until = steady + RECENT_S
         return steady
-
-    @property
-    def step(self) -> float:
-        """How far the wall's clock is ahead, in seconds, as ``now`` has seen last: add it to get the wall's time."""
-        return self._step
 
     def age(self, wall_time: float) -> float:
         """Return how many seconds ago it was ``wall_time``, a date of lately: by the clock as it is, or was."""
         now = self.now()
-        ago = now + self._step - wall_time
+        ago = now + self.step - wall_time
         if now < self._set_lately_until:
             ago = min(ago, now + self._step_before - wall_time, key=abs)
         return ago

@@ -88,7 +88,7 @@ def test_episode_that_breaks_the_protocol_in_the_middle_is_truncated_and_the_nex
     with misbehaving(says) as address, Core(None, address, actions="events") as core:
         core.reset(0)
         core.receive(1)
-        connection = core.env._require().by_index[0]  # pyright: ignore[reportPrivateUsage]
+        connection = core.env.require().by_index[0]  # pyright: ignore[reportPrivateUsage]
         assert connection is not None
         connection.rewarder._take(reward("NaN")(spoken[-1]), time.time())  # pyright: ignore[reportPrivateUsage]
         core.send({0: ()})

@@ -14,7 +14,6 @@ import numpy as np
 import pluriverse
 import pytest
 from pluriverse import steady
-from pluriverse.env import backoff as backoff_module
 from pluriverse.env import connections as connections_module
 from pluriverse.env.connections import RemoteConnection
 from pluriverse.env.vector import VectorEnv
@@ -376,7 +375,7 @@ def hurry(monkeypatch: pytest.MonkeyPatch, factor: float) -> None:
     for module in (connections_module, sessions_module):
         monkeypatch.setattr(module, "SEAT_KEPT_S", SEAT_KEPT_S / factor)
     for name in ("FIRST_PAUSE_S", "LONGEST_PAUSE_S"):
-        monkeypatch.setattr(backoff_module, name, getattr(backoff_module, name) / factor)
+        monkeypatch.setattr(connections_module, name, getattr(connections_module, name) / factor)
 
 
 async def earn(b: Bench, earned: list[float], seconds: float) -> float:

@@ -264,7 +264,7 @@ async def test_old_remotes_pings_without_received_at_are_used() -> None:
 
     async with misbehaving(answer) as port, opened(port) as connection:
         await eventually(lambda: connection.round_trips_s)
-        skew = connection.skew(0.0)
+        skew = connection.clock.skew(0.0)
         assert skew is not None
         assert skew.low <= -99.0
         assert skew.high >= -100.0
@@ -298,7 +298,7 @@ async def test_remotes_clock_that_is_set_is_noticed_with_its_next_message(
         await answering
 
     def skew(connection: RewarderConnection) -> float:
-        skew = connection.skew(steady.now())
+        skew = connection.clock.skew(steady.now())
         return skew.middle if skew is not None else 0.0
 
     async with misbehaving(speak) as port, opened(port) as connection:

@@ -8,6 +8,7 @@ of the picture, ``buttons``: left, middle, right, and ``keys``), and ``events`` 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Final, Literal, Protocol, cast, get_args
 
 import numpy as np
@@ -31,7 +32,7 @@ BUTTONS: Final = 3
 class ActionEncoder(Protocol):
     """Encodes the actions of one environment: as what changes of the action before."""
 
-    def events(self, action: Any) -> list[Event]: ...
+    def events(self, action: Any) -> Sequence[Event]: ...
 
     def forget(self) -> None:
         """Forget the action before: the next one says of each key whether it is down."""
@@ -78,20 +79,23 @@ class ActionMap:
 
 class _Keys:
     def __init__(self, keys: Sequence[int]) -> None:
-        self._keys = keys
+        self._keys = tuple(keys)
         self._wanted: frozenset[int] | None = None
 
     def forget(self) -> None:
         self._wanted = None
 
-    def hold(self, wanted: frozenset[int]) -> list[Event]:
-        if wanted == self._wanted:
-            return []
+    def hold(self, wanted: frozenset[int]) -> Sequence[Event]:
         before, self._wanted = self._wanted, wanted
-        if before is None:
-            return [KeyEvent(key, key in wanted) for key in self._keys]
-        changed = wanted ^ before
-        return [KeyEvent(key, key in wanted) for key in self._keys if key in changed]
+        return _changes(self._keys, before, wanted)
+
+
+# Agents choose the same few actions again and again.
+@lru_cache(4096)
+def _changes(keys: Sequence[int], before: frozenset[int] | None, wanted: frozenset[int]) -> Sequence[Event]:
+    """Return the events of those of ``keys`` that are to change; ``before`` None: of all."""
+    changed = keys if before is None else wanted ^ before
+    return tuple([KeyEvent(key, key in wanted) for key in keys if key in changed])
 
 
 class _Choices(_Keys):
@@ -99,8 +103,10 @@ class _Choices(_Keys):
         self._choices = [frozenset(choice.keys) for choice in actions.choices]
         super().__init__(tuple(sorted(frozenset[int]().union(*self._choices))))
 
-    def events(self, action: Any) -> list[Event]:
-        return self.hold(frozenset() if action is IDLE else self._choices[_number(action, len(self._choices))])
+    def events(self, action: Any) -> Sequence[Event]:
+        wanted = frozenset[int]() if action is IDLE else self._choices[_number(action, len(self._choices))]
+        before, self._wanted = self._wanted, wanted
+        return _changes(self._keys, before, wanted)
 
 
 class _Taps:
@@ -112,7 +118,7 @@ class _Taps:
     def forget(self) -> None:
         """Each action stands for itself."""
 
-    def events(self, action: Any) -> list[Event]:
+    def events(self, action: Any) -> Sequence[Event]:
         return self._taps[_number(action, len(self._taps))]
 
 
@@ -120,7 +126,7 @@ class _KeyBits(_Keys):
     def __init__(self, actions: ActionMap) -> None:
         super().__init__(actions.keys)
 
-    def events(self, action: Any) -> list[Event]:
+    def events(self, action: Any) -> Sequence[Event]:
         return self.hold(_pressed(action, self._keys))
 
 
@@ -136,7 +142,7 @@ class _Pointer(_Keys):
         super().forget()
         self._pointer = None
 
-    def events(self, action: Any) -> list[Event]:
+    def events(self, action: Any) -> Sequence[Event]:
         if not isinstance(action, Mapping) or not action.keys() <= {"pointer", "buttons", "keys"}:
             raise ActionError(f"the action is {action!r:.120}; expected a mapping of pointer, buttons and keys")
         parts = cast("Mapping[str, Any]", action)
@@ -169,8 +175,8 @@ class _Events:
     def forget(self) -> None:
         """Each action stands for itself."""
 
-    def events(self, action: Any) -> list[Event]:
-        return list(parse_action(action).events)
+    def events(self, action: Any) -> Sequence[Event]:
+        return parse_action(action).events
 
 
 def _number(action: Any, n: int) -> int:

@@ -49,7 +49,10 @@ def require_ready(phase: Phase, index: int) -> None:
 
 
 class Whole:
-    """A context for what is done whole or not at all; ``broken`` if it broke off in the middle."""
+    """A context for what is done whole or not at all; ``broken`` if it broke off in the middle.
+
+    Each step of many environments goes through some, so ``note`` may be called of an ``except`` instead.
+    """
 
     __slots__ = ("broken",)
 
@@ -62,8 +65,12 @@ class Whole:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if kind is not None and not issubclass(kind, NOT_DONE):
-            self.broken = True
+        if error is not None:
+            self.note(error)
+
+    def note(self, error: BaseException) -> None:
+        """Note that an error broke off what was done, unless it says that nothing was."""
+        self.broken = self.broken or not isinstance(error, NOT_DONE)
 
 
 class Answers:
@@ -77,17 +84,16 @@ class Answers:
         self.heard_at: float = 0.0
         """When something came that answers nothing yet, but shows that an answer is on its way."""
 
-    def __len__(self) -> int:
-        return len(self.waiting) + len(self.ready)
-
-    def came(self, index: int) -> None:
-        """Note that an environment has answered."""
-        del self.waiting[index]
-        self.ready.append(index)
-
     def clear(self) -> None:
         self.waiting.clear()
         self.ready.clear()
+
+
+class Game(Protocol):
+    """One environment: what it waits for, and its last answer."""
+
+    phase: Phase
+    result: Result
 
 
 class Backend(Protocol):
@@ -96,17 +102,11 @@ class Backend(Protocol):
     pictures: Pictures
 
     @property
-    def n(self) -> int: ...
+    def games(self) -> Sequence[Game]: ...
 
     @property
     def exact(self) -> bool:
         """Whether the same seed and actions give the same frames and rewards."""
-        ...
-
-    def phase(self, index: int) -> Phase: ...
-
-    def result(self, index: int) -> Result:
-        """Return the last answer."""
         ...
 
     def screen(self, index: int) -> Pixels:

@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Any, Final, Literal, Self
 
 from pluriverse_protocol.env_spaces import Spaces
+from pluriverse_protocol.events import Event
 from pluriverse_protocol.kinds import CLOCKS
 from pluriverse_protocol.limits import MAX_SLOTS, MAX_STEP_FRAMES
 from pluriverse_protocol.messages import Describe
@@ -27,8 +28,7 @@ from .actions import KINDS, ActionMap, Kind
 from .backend import Answers, Backend, Phase, Whole, require_ready
 from .lockstep import Lockstep
 from .pictures import PictureOptions, Pictures, Pixels
-from .player import LOOK_S
-from .real_time import RealTime
+from .real_time import LOOK_S, RealTime
 from .run_log import RunHeader, RunLog
 from .snapshots import Snapshot
 
@@ -117,6 +117,8 @@ class Core:
                 self._backend = RealTime(
                     self.env, described, self._answers, pictures, vnc=vnc, whole_screens=whole_screens, **steps
                 )
+            self._games = self._backend.games
+            self._owner = self.env.owner
             self.pictures: Pictures = self._backend.pictures
             self.actions: ActionMap = ActionMap(self.spaces, self.pictures.box, actions)
             self._encoders = [self.actions.encoder() for _ in range(self.n)]
@@ -131,7 +133,7 @@ class Core:
 
     @property
     def n(self) -> int:
-        return self._backend.n
+        return len(self._games)
 
     @property
     def exact(self) -> bool:
@@ -139,12 +141,24 @@ class Core:
         return self._backend.exact
 
     def phase(self, index: int) -> Phase:
-        self.env.require_own()
-        return self._backend.phase(index)
+        self._owner.require()
+        return self._games[index].phase
 
     def result(self, index: int) -> Result:
-        self.env.require_own()
-        return self._backend.result(index)
+        """Return the last answer."""
+        if not self._owner.is_here:
+            self._owner.require()
+        return self._games[index].result
+
+    def results(self) -> list[Result]:
+        """Return the last answers of all."""
+        self._owner.require()
+        return [game.result for game in self._games]
+
+    def ended(self) -> list[int]:
+        """Return those whose episodes are over."""
+        self._owner.require()
+        return [index for index, game in enumerate(self._games) if game.phase is Phase.ENDED]
 
     def picture(self, index: int) -> Pixels:
         """Return the picture of the last answer: uint8 of shape ``pictures.shape``."""
@@ -155,7 +169,7 @@ class Core:
 
         In lockstep it is black around the picture, and there is none without ``whole_screens``.
         """
-        self.env.require_open()
+        self.env.require()
         return self._backend.screen(index)
 
     def reset(self, index: int, seed: int | None = None, *, join: bool = False) -> None:
@@ -163,7 +177,7 @@ class Core:
 
         ``join``: if the remote ended the last episode itself, take the one that it began then; ``seed`` must be None.
         """
-        self.env.require_open()
+        self.env.require()
         seed = validation.seed(seed)
         answers = self._answers
         if self.whole.broken:
@@ -181,41 +195,52 @@ class Core:
     def send(self, actions: Mapping[int, Any]) -> None:
         """Act on some environments; each will answer. If one action is invalid, nothing is sent to any."""
         self.require_whole()
+        answers, games, encoders = self._answers, self._games, self._encoders
         for index in actions:
-            if not 0 <= index < self.n:
-                raise Misuse(f"there is no environment {index}; expected 0 to {self.n - 1}")
-            if index in self._answers.ready:
+            if not 0 <= index < len(games):
+                raise Misuse(f"there is no environment {index}; expected 0 to {len(games) - 1}")
+            if index in answers.ready:
                 raise Misuse(f"environment {index} has answered already; receive that before the next action")
-            require_ready(self.phase(index), index)
-        with self.whole:
-            try:
-                events = {index: self._encoders[index].events(action) for index, action in actions.items()}
-            except BaseException:
-                for index in actions:
-                    self._encoders[index].forget()
-                raise
-            for index in actions:
-                self._answers.waiting[index] = None
+            if games[index].phase is not Phase.READY:
+                require_ready(games[index].phase, index)
+        events: dict[int, Sequence[Event]] = {}
+        try:
+            for index, action in actions.items():
+                events[index] = encoders[index].events(action)
+            answers.waiting.update(dict.fromkeys(actions))
             self._backend.act(events)
             self.owes = True
+        except BaseException as error:
+            if len(events) < len(actions):
+                for index in actions:
+                    encoders[index].forget()
+            self.whole.note(error)
+            raise
 
     def receive(self, count: int, timeout_s: float = RECEIVE_S) -> list[int]:
         """Wait until ``count`` environments have answered, and return their indices in the order of their answers."""
         self.wait(count, timeout_s)
         return [self._answers.ready.popleft() for _ in range(count)]
 
+    def receive_ready(self) -> list[int]:
+        """Return all that have answered and weren't received, in the order of their answers; doesn't wait."""
+        ready = list(self._answers.ready)
+        self._answers.ready.clear()
+        return ready
+
     def receive_all(self) -> None:
         """Wait until all that were asked have answered; raise as ``receive`` does."""
-        self.receive(len(self._answers))
+        answers = self._answers
+        self.wait(len(answers.waiting) + len(answers.ready))
+        answers.ready.clear()
 
     def wait(self, count: int, timeout_s: float = RECEIVE_S) -> None:
         """Wait as ``receive`` does, and raise as it does; it then returns at once."""
         self.require_whole()
         answers = self._answers
-        if count > len(answers):
-            raise Misuse(
-                f"{count} answers are wanted of the {len(answers)} environments asked; send to or reset more of them"
-            )
+        asked = len(answers.waiting) + len(answers.ready)
+        if count > asked:
+            raise Misuse(f"{count} answers are wanted of the {asked} environments asked; send to or reset more of them")
         began = time.monotonic()
         while len(answers.ready) < count:
             left = max(began, answers.heard_at) + timeout_s - time.monotonic()
@@ -226,7 +251,7 @@ class Core:
 
     def require_whole(self) -> None:
         """Check that this may be used, and that no call was interrupted since the last ``reset``."""
-        self.env.require_open()
+        self.env.require()
         if self.whole.broken:
             raise ResetNeeded("a call was interrupted in the middle of an exchange; call reset() before the next step")
 

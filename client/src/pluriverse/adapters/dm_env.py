@@ -20,7 +20,7 @@ from pluriverse.vnc.keys import key_name
 from .actions import BUTTONS, ActionMap
 from .backend import Phase
 from .core import Core
-from .observations import Observations
+from .info import Observations
 from .pictures import PictureOptions
 
 with needed("dm_env", extra="dm_env"):

@@ -1,21 +1,24 @@
-"""Infos: what is said of a step beside its observation, reward and end. Pure.
+"""What agents are given of results: observations and infos. Pure.
 
-``numbers`` are the same keys, of the same types, at every step and reset, so that they can be kept in arrays;
-``info_of`` has the rest. docs/agents.md lists the keys.
+An observation is the picture alone, or with texts and structured observations beside it. Of infos ``numbers`` are the
+same keys, of the same types, at every step and reset, so that they can be kept in arrays; ``info_of`` has the rest.
+docs/agents.md lists the keys.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from enum import IntEnum
-from operator import attrgetter
 from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from pluriverse_protocol.env_spaces import Spaces
 
-from pluriverse.errors import ConfigurationError
+from pluriverse.errors import ConfigurationError, RemoteFailed
 from pluriverse.rewarder.result import BOUNDS, TIMES, Result
+
+from .pictures import Pictures
 
 Measured = bool | Literal["full"]
 """How much infos say: True is ``numbers``; "full" everything, as it comes; False what the program reports."""
@@ -25,21 +28,63 @@ UNKNOWN_LIVES: Final = -1
 # As many lives as fit the type that they are told in.
 _MAX_LIVES: Final = 2**31 - 1
 
-# Whole numbers and flags, which follow the bounds and the times in a row.
-_WHOLE: Final[Mapping[str, type[np.generic]]] = {
-    "stats.reward.count": np.int64,
-    "stats.vnc.updates.n": np.int64,
-    "stats.vnc.updates.pixels": np.int64,
-    "env_status.reconnecting": np.bool_,
-    "lives": np.int32,
-    "lost": np.bool_,
-    "ended": np.int32,
-    "TimeLimit.truncated": np.bool_,
-}
+_COUNTS: Final = ("stats.reward.count", "stats.vnc.updates.n", "stats.vnc.updates.pixels")
+_CODES: Final = ("lives", "ended")
+_FLAGS: Final = ("env_status.reconnecting", "lost", "TimeLimit.truncated")
+NUMBERS: Final = (*BOUNDS, *TIMES, *_COUNTS, *_CODES, *_FLAGS)
+"""The keys of ``numbers``."""
+
 _UNKNOWN: Final = (np.nan, np.nan)
 
-# All at once, since this is done for each environment in each step.
-_known: Final = attrgetter(*TIMES.values(), "reward_count", "updates", "pixels", "reconnecting")
+
+class Observations:
+    """Makes the observations of one environment.
+
+    ``names`` are its parts: ``vision`` (uint8 of shape ``pictures.shape``), and where the remote sends them ``text``
+    (str) and ``observation`` (float32 of shape ``state_shape``). If there is only ``vision``, an observation is that
+    array, else a dict of the parts.
+    """
+
+    def __init__(self, spaces: Spaces | None, pictures: Pictures) -> None:
+        """``spaces`` None: not known; texts are left out."""
+        self.pictures: Pictures = pictures
+        self.state_shape: tuple[int, ...] | None = spaces.observation if spaces is not None else None
+        names = ["vision"]
+        if spaces is not None and spaces.text:
+            names.append("text")
+        if self.state_shape is not None:
+            names.append("observation")
+        self.names: tuple[str, ...] = tuple(names)
+
+    def make(self, result: Result, *, copy: bool = False) -> Any:
+        """Return the observation of a result. ``copy``: in arrays of its own, not views of the screen."""
+        vision = result.vision
+        assert vision is not None
+        if not self.pictures.ready:
+            vision = self.pictures.make(vision)
+        if copy:
+            vision = vision.copy()
+        if len(self.names) == 1:
+            return vision
+        parts: dict[str, Any] = {"vision": vision}
+        if "text" in self.names:
+            parts["text"] = result.text
+        if self.state_shape is not None:
+            parts["observation"] = state_array(result.observation, self.state_shape)
+        return parts
+
+
+def state_array(state: Any, shape: tuple[int, ...]) -> NDArray[np.float32]:
+    """Return a structured observation as a new array; zeros while there is none."""
+    if state is None:
+        return np.zeros(shape, np.float32)
+    try:
+        array = np.array(state, np.float32)
+    except (TypeError, ValueError) as error:
+        raise RemoteFailed(f"the remote sent {state!r:.80}, expected numbers of shape {shape}: {error}") from error
+    if array.shape != shape:
+        raise RemoteFailed(f"the remote sent an observation of shape {array.shape}, though it had said {shape}")
+    return array
 
 
 class Ended(IntEnum):
@@ -68,19 +113,28 @@ def check_measured(measured: object) -> Measured:
 
 
 def numbers(results: Sequence[Result]) -> dict[str, NDArray[Any]]:
-    """Return what is steady of some results, by key: arrays of an item for each result, in arrays of their own.
+    """Return what is steady of some results, by key: arrays of an item for each result.
 
     Times are NaN, bounds of lags, of shape (2,), twice NaN, and lives ``UNKNOWN_LIVES`` where they aren't known.
     """
-    # One table of numbers with a row for each result is much faster than an array for each key.
-    table = np.array([_row(result) for result in results], np.float64).T
-    lags = table[: 2 * len(BOUNDS)].reshape(len(BOUNDS), 2, -1).swapaxes(1, 2)
-    columns = iter(table[2 * len(BOUNDS) :])
-    return {
-        **dict(zip(BOUNDS, lags.copy(), strict=True)),
-        **{key: next(columns).copy() for key in TIMES},
-        **{key: next(columns).astype(kind) for key, kind in _WHOLE.items()},
-    }
+    floats: list[tuple[float | None, ...]] = []
+    integers: list[tuple[int, ...]] = []
+    for result in results:
+        skew, seen, acted, earned, told = result.lags
+        times = result.image_local_time, result.image_remote_time, result.remote_time, result.local_time
+        bounds = *(skew or _UNKNOWN), *(seen or _UNKNOWN), *(acted or _UNKNOWN), *(earned or _UNKNOWN)
+        floats.append((*bounds, *(told or _UNKNOWN), *times))
+        lives = lives_of(result) if result.info else UNKNOWN_LIVES
+        counts = result.reward_count, result.updates, result.pixels
+        why = ended(result) if result.terminated or result.truncated else 0
+        cut = result.truncated and not result.terminated
+        integers.append((*counts, lives, why, result.reconnecting, result.done and result.error is not None, cut))
+    # Of tables with a row for each result; an array for each key would take several times as long.
+    table = np.array(floats, np.float64)
+    lags = table[:, : 2 * len(BOUNDS)].reshape(len(results), len(BOUNDS), 2).swapaxes(0, 1)
+    whole = np.array(integers, np.int64).T
+    counts, codes, flags = whole[:3], whole[3:5].astype(np.int32), whole[5:].astype(np.bool_)
+    return dict(zip(NUMBERS, (*lags, *table.T[2 * len(BOUNDS) :], *counts, *codes, *flags), strict=True))
 
 
 def info_of(result: Result, measured: Measured) -> dict[str, Any]:
@@ -94,7 +148,10 @@ def info_of(result: Result, measured: Measured) -> dict[str, Any]:
     info = result.full_info() if measured else result.reported_info()
     info.pop("terminated", None)
     info.pop("truncated", None)
-    return info | {"lost": result.lost, "ended": int(ended(result)), "TimeLimit.truncated": _was_cut(result)}
+    over = result.terminated or result.truncated
+    info["lost"], info["ended"] = result.done and result.error is not None, int(ended(result)) if over else 0
+    info["TimeLimit.truncated"] = result.truncated and not result.terminated
+    return info
 
 
 def ended(result: Result) -> Ended:
@@ -111,19 +168,6 @@ def ended(result: Result) -> Ended:
         return Ended.RESET
     # Programs say how long it was, too.
     return Ended.TIME_LIMIT if str(reason).startswith("time limit") else Ended.OTHER
-
-
-def _row(result: Result) -> list[float | None]:
-    row: list[float | None] = []
-    for bounds in result.lags:
-        row += bounds or _UNKNOWN
-    row += _known(result)
-    row += lives_of(result), result.lost, ended(result), _was_cut(result)
-    return row
-
-
-def _was_cut(result: Result) -> bool:
-    return result.truncated and not result.terminated
 
 
 def lives_of(result: Result) -> int:

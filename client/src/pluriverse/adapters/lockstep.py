@@ -138,23 +138,13 @@ class Lockstep:
             x, y, w, h = self.pictures.box
             self._view = View((x - left, y - top, w, h), options.size, options.grey)
         blank = Result(np.zeros(self._shape, np.uint8))
-        self._copies = [_Copy(index, *divmod(index, slots), blank) for index in range(env.n * slots)]
+        self.games: list[_Copy] = [_Copy(index, *divmod(index, slots), blank) for index in range(env.n * slots)]
         self._poll = select.poll()
         self._by_descriptor: dict[int, _Copy] = {}
 
     @property
-    def n(self) -> int:
-        return len(self._copies)
-
-    @property
     def exact(self) -> bool:
         return self._described.lockstep == "exact"
-
-    def phase(self, index: int) -> Phase:
-        return self._copies[index].phase
-
-    def result(self, index: int) -> Result:
-        return self._copies[index].result
 
     def screen(self, index: int) -> Pixels:
         """Return the last answer's; black around the picture."""
@@ -162,15 +152,15 @@ class Lockstep:
             raise Misuse("there are no whole screens; in lockstep they come with whole_screens or a render_mode")
         left, top, width, height = self._box
         screen = np.zeros(self._screen, np.uint8)
-        screen[top : top + height, left : left + width] = self.result(index).picture
+        screen[top : top + height, left : left + width] = self.games[index].result.picture
         return screen
 
     def begin(self, index: int, seed: int | None, *, join: bool) -> None:
-        self._begin(self._copies[index], seed, join=join)
+        self._begin(self.games[index], seed, join=join)
 
     def act(self, events: Mapping[int, Sequence[Event]]) -> None:
         for index, each in events.items():
-            copy = self._copies[index]
+            copy = self.games[index]
             copy.events = each
             if copy.seed is not None and copy.result.elapsed < MAX_TRAIL_STEPS:
                 copy.trail = copy.trail, each
@@ -179,43 +169,37 @@ class Lockstep:
             self._step(copy, copy.result.elapsed + 1, each)
 
     def look(self, timeout_s: float) -> None:
-        answers = self._answers
-        ready, waiting = len(answers.ready), [self._copies[index] for index in answers.waiting]
+        answers, games = self._answers, self.games
+        waiting = [games[index] for index in answers.waiting]
         resetting = [copy for copy in waiting if copy.phase is Phase.RESETTING]
-        asked = [copy.remote for copy in resetting if not copy.slot and copy.granted is None]
-        if asked:
-            # Their rewarder connections ring a bell, which step channels don't.
-            self._env.changed(asked, min(timeout_s, LOOK_S) if len(asked) == len(waiting) else 0.0)
-        with answers.whole:
-            for copy in resetting:
-                self._look_for_episode(copy)
-        if len(answers.ready) > ready or len(asked) == len(waiting):
-            timeout_s = 0.0
-        elif asked or any(copy.step_channel is None for copy in resetting):
-            timeout_s = min(timeout_s, LOOK_S)
-        stepping = [self._copies[index] for index in answers.waiting if self.phase(index) is Phase.STEPPING]
-        if stepping:
-            patience_s = min(copy.patience_until for copy in stepping) - time.monotonic()
-            timeout_s = max(0.0, min(timeout_s, patience_s))
+        if resetting:
+            timeout_s = self._look_for_episodes(resetting, timeout_s, alone=len(resetting) == len(waiting))
+            waiting = [games[index] for index in answers.waiting if games[index].phase is Phase.STEPPING]
+        now = time.monotonic()
+        for copy in waiting:
+            timeout_s = min(timeout_s, max(0.0, copy.patience_until - now))
         arrived = self._poll.poll(1000 * timeout_s)
-        with answers.whole:
+        try:
             for descriptor, _ in arrived:
                 self._take_arrived(self._by_descriptor[descriptor])
-            for copy in stepping:
+            for copy in waiting:
                 if copy.index in answers.waiting:
                     self._check_stepping(copy)
+        except BaseException as error:
+            answers.whole.note(error)
+            raise
 
     def forget(self) -> None:
         # A message may have been read or sent in part.
         self._poll = select.poll()
         self._by_descriptor.clear()
-        for copy in self._copies:
+        for copy in self.games:
             if copy.step_channel is not None:
                 copy.step_channel.close()
             copy.phase, copy.step_channel, copy.first, copy.asked = Phase.NEW, None, None, None
 
     def close(self) -> None:
-        for copy in self._copies:
+        for copy in self.games:
             if copy.step_channel is not None:
                 copy.step_channel.close()
         if self._log is not None:
@@ -229,7 +213,7 @@ class Lockstep:
 
     def snapshot(self, index: int, encoder: ActionEncoder) -> Snapshot:
         """Return the present moment of an environment that is ready, with what its agent holds."""
-        copy = self._copies[index]
+        copy = self.games[index]
         seed, trail, result = copy.seed, copy.trail, copy.result
         kept = self._ask_to_keep(copy)
         if kept is None and seed is None:
@@ -251,7 +235,7 @@ class Lockstep:
 
     def restore(self, index: int, snapshot: Snapshot) -> None:
         """Ask to go on from a snapshot; the answer is the moment's frame, or ``lost``."""
-        copy = self._copies[index]
+        copy = self.games[index]
         native = copy.kept_of(snapshot) is not None
         runs = copy.phase is Phase.READY or (copy.phase is Phase.ENDED and not copy.remote_ended)
         if native and runs:
@@ -346,6 +330,26 @@ class Lockstep:
         copy.trail, copy.restoring, copy.again, copy.retried = None, None, None, False
         if copy.slot and copy.step_channel is not None:
             self._ask_slot(copy, copy.step_channel)
+
+    def _look_for_episodes(self, resetting: Sequence[_Copy], timeout_s: float, *, alone: bool) -> float:
+        """See whether episodes have begun; return for how long to wait for step channels, of ``timeout_s``.
+
+        ``alone``: no other environment is waited for.
+        """
+        ready = len(self._answers.ready)
+        asked = [copy.remote for copy in resetting if not copy.slot and copy.granted is None]
+        all_asked = alone and len(asked) == len(resetting)
+        if asked:
+            # Their rewarder connections ring a bell, which step channels don't.
+            self._env.changed(asked, min(timeout_s, LOOK_S) if all_asked else 0.0)
+        with self._answers.whole:
+            for copy in resetting:
+                self._look_for_episode(copy)
+        if len(self._answers.ready) > ready or all_asked:
+            return 0.0
+        if asked or any(copy.step_channel is None for copy in resetting):
+            return min(timeout_s, LOOK_S)
+        return timeout_s
 
     def _look_for_episode(self, copy: _Copy) -> None:
         """See whether the remote has granted the episode that was asked for, and has a step channel."""
@@ -490,7 +494,8 @@ class Lockstep:
 
     def _answer(self, copy: _Copy, result: Result) -> None:
         copy.result = result
-        self._answers.came(copy.index)
+        del self._answers.waiting[copy.index]
+        self._answers.ready.append(copy.index)
 
     def _log_begin(self, copy: _Copy) -> None:
         if self._log is not None and copy.seed is not None:

@@ -13,10 +13,10 @@ from pluriverse_protocol.metadata import Metadata
 
 from pluriverse import steady
 from pluriverse.diagnostics import Diagnostics, reward_lags
-from pluriverse.rewarder.clock import Skew
+from pluriverse.rewarder.connection import RewarderConnection
 from pluriverse.rewarder.result import Lags, Result
 from pluriverse.vnc import Frame, VncConnection
-from pluriverse.vnc.input_state import InputEvent, InputState
+from pluriverse.vnc.connection import InputEvent, InputState
 
 from .connections import RemoteConnection
 
@@ -46,7 +46,7 @@ class Slot:
     ) -> None:
         """Send events, or drop them while no episode runs; the next look says which. ``now`` is UNIX seconds."""
         self._follow(connection)
-        self._masked_action = connection is None or not connection.rewarder.runs(peek=peek)
+        self._masked_action = connection is None or not self._runs(connection.rewarder, peek)
         if connection is None or self._masked_action:
             return
         inputs: list[InputEvent] = [event for event in events if not isinstance(event, JoystickEvent)]
@@ -62,17 +62,17 @@ class Slot:
         if inputs:
             screen.send_events(inputs)
 
-    def poll(self, connection: RemoteConnection | None, now: float, *, peek: bool = False) -> Result:
-        """Take what has come, or only ``peek`` at it; the caller checks ``connection.error``."""
+    def poll(
+        self, connection: RemoteConnection | None, now: float, *, peek: bool = False, reconnecting: bool = False
+    ) -> Result:
+        """Take what has come, or only ``peek`` at it; the caller has seen to ``connection.error``."""
         self._follow(connection)
         if connection is None:
             return _AWAY
-        popped = connection.rewarder.peek() if peek else connection.rewarder.pop()
+        popped = connection.rewarder.peek() if peek else self._pop(connection.rewarder)
         masked_action, self._masked_action = self._masked_action, None
-        if not peek:
-            self._note_episode(popped)
-        skew = connection.rewarder.skew(now)
-        changes = self._look(connection, popped, skew, now)
+        changes: dict[str, Any] = {}
+        lags = self._look(connection, popped, now, changes)
         arrived = not popped.masked_action and self._arrived(connection, popped, now)
         texts, self._texts = (self._texts, ()) if arrived else ((), self._texts)
         return popped._replace(
@@ -81,8 +81,9 @@ class Slot:
             observation=popped.observation if arrived else None,
             masked_observation=not arrived,
             masked_action=popped.masked_action if masked_action is None else masked_action,
-            reconnecting=connection.broken is not None,
-            local_time=None if popped.local_time is None else steady.to_wall(popped.local_time),
+            reconnecting=reconnecting,
+            local_time=None if popped.local_time is None else popped.local_time + steady.CLOCK.step,
+            lags=lags,
             **changes,
         )
 
@@ -124,6 +125,9 @@ class Slot:
         # Without a screen: what was sent to the rewarder. A screen knows itself what was sent to it.
         self._held = InputState()
         self._mended = 0
+        # What there is while the rewarder has no more news than this; None: it may have.
+        self._idle: Result | None = None
+        self._news = 0
         # Whether the last action was dropped; None: there was none since the last look.
         self._masked_action: bool | None = None
 
@@ -145,18 +149,33 @@ class Slot:
             if screen is None and (held := self._held.presses()):
                 connection.rewarder.act(held)
 
-    def _note_episode(self, popped: Result) -> None:
+    def _runs(self, rewarder: RewarderConnection, peek: bool) -> bool:
+        """Return whether an episode would take an action."""
+        if peek or self._idle is None or self._news != rewarder.news:
+            return rewarder.runs(peek=peek)
+        return not self._idle.masked_action
+
+    def _pop(self, rewarder: RewarderConnection) -> Result:
+        """Take what the rewarder has sent; most looks bring a frame alone."""
+        # Read first: what comes meanwhile is looked at again.
+        news = rewarder.news
+        if self._idle is not None and self._news == news:
+            return self._idle
+        popped = rewarder.pop()
+        self._news, self._idle = news, None if popped.done else popped.idle()
         if popped.done:
             self._diagnostics.forget_probe()
             self._texts = popped.texts
         else:
             self._texts += popped.texts
+        return popped
 
-    def _look(self, connection: RemoteConnection, popped: Result, skew: Skew | None, now: float) -> dict[str, Any]:
-        """Look at the screen; return what is known of it, and how late it and the rewards are."""
-        changes: dict[str, Any] = {}
+    def _look(self, connection: RemoteConnection, popped: Result, now: float, changes: dict[str, Any]) -> Lags:
+        """Look at the screen; put what is known of it into ``changes``, and return how late it and the rewards are."""
+        rewarder, diagnostics = connection.rewarder, self._diagnostics
         clock_skew = observation_lag = action_lag = reward_lag = message_lag = None
-        if skew is not None:
+        skew = rewarder.clock.skew(now)
+        if skew is not None and popped.remote_time is not None:
             earned = popped.reward != 0 or popped.done
             reward_lag, message_lag = reward_lags(
                 popped.info, popped.remote_time, skew, now, earned=earned, received_at=popped.local_time
@@ -168,18 +187,17 @@ class Slot:
             changes.update(updates=updates, pixels=pixels, image_local_time=frame.at)
             self._frame, self.vision = frame, frame.array
             self._updates, self._pixels = frame.updates, frame.pixels
-            described = connection.rewarder.described
-            if described is not self._described:
-                self._described = described
-                self._diagnostics.described(described.metadata_encoding if described is not None else None)
+            if rewarder.described is not self._described:
+                self._described = rewarder.described
+                diagnostics.described(None if self._described is None else self._described.metadata_encoding)
             if updates or self._block is None:
-                self._block = self._diagnostics.read(frame.array, skew, now, frame.block)
+                self._block = diagnostics.read(frame.array, skew, now, frame.block)
             if self._block is not None and skew is not None:
                 changes["image_remote_time"] = self._block.clock / 1000
-                clock_skew = steady.to_wall(skew.low), steady.to_wall(skew.high)
-                observation_lag, action_lag = self._diagnostics.lags(self._block, skew, now)
-        changes["lags"] = Lags(clock_skew, observation_lag, action_lag, reward_lag, message_lag)
-        return changes
+                step = steady.CLOCK.step
+                clock_skew = skew.low + step, skew.high + step
+                observation_lag, action_lag = diagnostics.lags(self._block, skew, now)
+        return Lags(clock_skew, observation_lag, action_lag, reward_lag, message_lag)
 
     def _arrived(self, connection: RemoteConnection, popped: Result, now: float) -> bool:
         """Return whether what is to be seen belongs to this episode, and not still to the one before."""

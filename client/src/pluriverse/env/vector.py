@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import weakref
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from functools import partial
@@ -36,7 +37,7 @@ from pluriverse.waker import WAKER
 
 from .actions import parse_actions
 from .base import Env, EnvSpec, seed_each
-from .connections import RemoteConnection, RemoteConnections, ResetRequests, open_screen
+from .connections import RemoteConnections, ResetRequests, open_screen
 from .slot import Slot
 from .views import View, make_view
 
@@ -108,7 +109,7 @@ class VectorEnv(Env):
         self._seen: list[int] = []
         self._view: View | None = None
         self._finalizer: weakref.finalize[..., Any] | None = None
-        self._owner = Owner("this environment")
+        self.owner = Owner("this environment")
 
     @property
     def n(self) -> int:
@@ -157,7 +158,7 @@ class VectorEnv(Env):
         """
         if self._closed or self._connections is not None:
             raise Closed("this environment was configured before; make another one")
-        self._owner = Owner("this environment")
+        self.owner = Owner("this environment")
         replace_on_crash = validation.flag("replace_on_crash", replace_on_crash)
         options = VncOptions() if vnc is None else validation.instance("vnc", vnc, VncOptions)
         probe_keysym = validation.integer("probe_keysym", probe_keysym, 1, MAX_KEYSYM)
@@ -168,7 +169,7 @@ class VectorEnv(Env):
         env_id = self.spec.id if self.spec is not None else None
         manager = remotes_module.parse(remotes, env_id, start_timeout_s=start_timeout_s)
         connections = RemoteConnections(manager, opener, self._resets, observer=observer, mend=replace_on_crash)
-        self._finalizer = weakref.finalize(self, _release, self._owner, connections, manager)
+        self._finalizer = weakref.finalize(self, _release, self.owner, connections, manager)
         self._replace_on_crash = replace_on_crash
         self._resets.seeds = [None] * manager.n
         try:
@@ -190,7 +191,7 @@ class VectorEnv(Env):
         Raises:
             RemoteUnavailable: a screen can't be reached.
         """
-        self._require().open_screens(partial(open_screen, options=vnc))
+        self.require().open_screens(partial(open_screen, options=vnc))
 
     def open_viewer(self, index: int) -> VncConnection:
         """Open one more connection to a screen, in full size and colour, for the caller to close; blocks.
@@ -198,7 +199,7 @@ class VectorEnv(Env):
         Raises:
             RemoteUnavailable: the remote is away, or can't be reached.
         """
-        connection = self._require().by_index[self._index(index)]
+        connection = self.require().by_index[self._index(index)]
         if connection is None:
             raise RemoteUnavailable(f"remote {index} is away, and has no screen to show")
         return open_screen(connection.address, connection.rewarder.described, VncOptions())
@@ -209,7 +210,7 @@ class VectorEnv(Env):
         Raises:
             ConfigurationError: there aren't as many seeds as remotes.
         """
-        self._require()
+        self.require()
         seeds = seed_each(seed, self.n)
         if len(seeds) != self.n:
             raise ConfigurationError(f"expected {self.n} seeds, one for each remote, got {len(seeds)}")
@@ -218,7 +219,7 @@ class VectorEnv(Env):
 
     def reset(self) -> list[Observation]:
         """Ask every remote for a new episode; return ``[None] * n`` at once. What the old ones earned is dropped."""
-        connections = self._require()
+        connections = self.require()
         self._resets.wanted = True
         connections.misbehaved.clear()
         for index, connection in enumerate(connections.by_index):
@@ -232,7 +233,7 @@ class VectorEnv(Env):
         Raises:
             ConfigurationError: a remote's environment hasn't lockstep.
         """
-        for connection in filter(None, self._require().by_index):
+        for connection in filter(None, self.require().by_index):
             described = connection.rewarder.described
             assert described is not None
             if LOCKSTEP not in (described.clocks or ()):
@@ -249,7 +250,7 @@ class VectorEnv(Env):
         Raises:
             RemoteUnavailable: it is away, or takes no steps.
         """
-        connection = self._require().by_index[self._index(index)]
+        connection = self.require().by_index[self._index(index)]
         if connection is None:
             raise RemoteUnavailable(f"remote {index} is away")
         described = connection.rewarder.described
@@ -264,7 +265,7 @@ class VectorEnv(Env):
             RemoteUnavailable: it is away.
             RemoteFailed: it doesn't answer.
         """
-        connection = self._require().by_index[self._index(index)]
+        connection = self.require().by_index[self._index(index)]
         described = connection.rewarder.described if connection is not None else None
         if connection is None or described is None:
             raise RemoteUnavailable(f"remote {index} is away")
@@ -277,7 +278,7 @@ class VectorEnv(Env):
 
         A remote that is away begins the episode when it is back.
         """
-        connections, index, seed = self._require(), self._index(index), validation.seed(seed)
+        connections, index, seed = self.require(), self._index(index), validation.seed(seed)
         self._resets.wanted = True
         self._resets.seeds[index] = seed
         connections.misbehaved.pop(index, None)
@@ -294,7 +295,7 @@ class VectorEnv(Env):
             RemoteFailed: a remote broke, and ``replace_on_crash`` is off.
             ConfigurationError: a remote refused the reset, for its environment, rate or options.
         """
-        self._require_begun()
+        self.require(begun=True)
         actions = parse_actions(action_n, self.n)
         for index, action in enumerate(actions):
             self.act(index, action.events, peek=action.peek)
@@ -315,9 +316,10 @@ class VectorEnv(Env):
         Raises:
             ResetNeeded: before the first ``reset``.
         """
-        connection = self._require_begun().by_index[index]
-        usable = connection if connection is not None and connection.error is None else None
-        self._slots[index].act(usable, events, steady.now(), peek=peek)
+        connection = self.require(begun=True).by_index[index]
+        if connection is not None and (connection.rewarder.error or connection.given_up):
+            connection = None
+        self._slots[index].act(connection, events, time.monotonic() + steady.CLOCK.offset, peek=peek)
 
     def poll(self, indices: Iterable[int], peeks: Container[int] = ()) -> dict[int, Result]:
         """Take what has come from some of the remotes, or of ``peeks`` only peek at it; keep what the others sent.
@@ -327,9 +329,11 @@ class VectorEnv(Env):
             RemoteFailed: a remote broke, and ``replace_on_crash`` is off.
             ConfigurationError: a remote refused the reset.
         """
-        connections = self._require_begun()
-        now = steady.now()
-        results = {index: self._poll(connections, index, now, peek=index in peeks) for index in indices}
+        connections = self.require(begun=True)
+        now = time.monotonic() + steady.CLOCK.offset
+        results: dict[int, Result] = {}
+        for index in indices:
+            results[index] = self._poll(connections, index, now, peek=index in peeks)
         for watcher in self.watchers:
             for index, result in results.items():
                 watcher(index, result)
@@ -337,31 +341,24 @@ class VectorEnv(Env):
 
     def release(self, index: int) -> None:
         """Let go of all keys and buttons on a screen, also while its environment resets."""
-        self._slots[index].release(self._require().by_index[index])
+        self._slots[index].release(self.require().by_index[index])
 
     def changed(self, indices: Sequence[int], timeout_s: float = 0.0) -> Sequence[int]:
         """Return those of ``indices`` that may have something new since the last ``poll``.
 
         Waits for the first for ``timeout_s`` seconds.
         """
-        connections = self._require()
-        seen, news = self._seen, connections.news
-
-        def changed() -> Sequence[int]:
-            return [
-                index for index in indices if news[index] != seen[index] or _has_changed(connections.by_index[index])
-            ]
-
-        return WAKER.wait_for(changed, timeout_s)
+        self.require()
+        return WAKER.wait_for(partial(self._changed, indices), timeout_s)
 
     def described(self, index: int) -> Describe | None:
         """Return what a remote last said of itself; None while it is away."""
-        connection = self._require().by_index[self._index(index)]
+        connection = self.require().by_index[self._index(index)]
         return connection.rewarder.described if connection is not None else None
 
     def require_wellbehaved(self, index: int) -> None:
         """Raise ``RemoteMisbehaved`` if a remote broke the protocol since its last reset."""
-        error = self._require().misbehaved.get(self._index(index))
+        error = self.require().misbehaved.get(index)
         if error is not None:
             raise RemoteMisbehaved(f"remote {index}: {error}") from error
 
@@ -370,18 +367,14 @@ class VectorEnv(Env):
 
         ``timeout_s`` is seconds. ``indices`` None: all screens; empty: rewarders alone.
         """
-        connections = self._require()
+        connections = self.require()
         timeout_s = validation.number("timeout_s", timeout_s, 0, MAX_WAIT_S)
         chosen = range(self.n) if indices is None else validation.indices("indices", indices, self.n)
-
-        def something_new() -> bool:
-            return connections.news != self._seen or any(_has_changed(connections.by_index[index]) for index in chosen)
-
-        return WAKER.wait_for(something_new, timeout_s)
+        return WAKER.wait_for(lambda: connections.news != self._seen or bool(self._changed(chosen)), timeout_s)
 
     def render(self, mode: str = "human") -> Any:
         """``"rgb_array"``: return the last pictures. ``"human"`` and ``"terminal"``: show the first remote's."""
-        self._require()
+        self.require()
         pictures = [slot.vision for slot in self._slots]
         if mode == "rgb_array":
             return pictures
@@ -403,44 +396,61 @@ class VectorEnv(Env):
     def __repr__(self) -> str:
         return f"VectorEnv({self.spec.id if self.spec is not None else None!r}, n={self.n})"
 
-    def require_own(self) -> None:
-        """Raise ``Misuse`` in a fork of the process that made this: its remotes are the parent's."""
-        self._owner.require()
+    def require(self, *, begun: bool = False) -> RemoteConnections:
+        """Raise ``Closed`` unless this is configured, and not closed; ``Misuse`` in a fork of its process.
 
-    def require_open(self) -> None:
-        """Raise ``Closed`` unless this is configured, and not closed; ``Misuse`` as ``require_own``."""
-        self._require()
-
-    def _require(self) -> RemoteConnections:
-        self._owner.require()
+        ``begun``: raise ``ResetNeeded`` before the first ``reset``, too.
+        """
+        if not self.owner.is_here:
+            self.owner.require()
+        connections = self._connections
         if self._closed:
             raise Closed("this environment is closed; make another one")
-        if self._connections is None:
+        if connections is None:
             raise Closed("this environment isn't configured; call configure(remotes=…) first")
-        if self._connections.failed is not None:
-            raise RemoteFailed(
-                f"a remote can't be replaced: {self._connections.failed!r}"
-            ) from self._connections.failed
-        return self._connections
+        if connections.failed is not None:
+            raise RemoteFailed(f"a remote can't be replaced: {connections.failed!r}") from connections.failed
+        if begun and not self._resets.wanted:
+            raise ResetNeeded("call reset() before the first step()")
+        return connections
 
     def _index(self, index: int) -> int:
         return validation.integer("index", index, 0, self.n - 1)
 
-    def _require_begun(self) -> RemoteConnections:
-        connections = self._require()
-        if not self._resets.wanted:
-            raise ResetNeeded("call reset() before the first step()")
-        return connections
+    def _changed(self, indices: Sequence[int]) -> Sequence[int]:
+        """Return those of ``indices`` that may have something new."""
+        assert self._connections is not None
+        by_index, news, seen = self._connections.by_index, self._connections.news, self._seen
+        changed: list[int] = []
+        # For each environment at each frame of any, so no more looks than it takes.
+        for index in indices:
+            connection = by_index[index]
+            if news[index] != seen[index]:
+                changed.append(index)
+            elif connection is not None:
+                screen = connection.screen
+                if (
+                    (screen is not None and (screen.fresh or (connection.mending is None and screen.error is not None)))
+                    or connection.rewarder.error
+                    or connection.given_up
+                ):
+                    changed.append(index)
+        return changed
 
     def _poll(self, connections: RemoteConnections, index: int, now: float, *, peek: bool) -> Result:
         self._seen[index] = connections.news[index]
         connection, slot = connections.by_index[index], self._slots[index]
-        error = connection.error if connection is not None else None
-        if connection is None or error is None:
-            if connection is not None and connection.mending is None and connection.broken is not None:
-                connections.mend(index)
+        if connection is None:
+            return slot.poll(None, now, peek=peek)
+        rewarder, screen = connection.rewarder, connection.screen
+        if not (rewarder.lost or rewarder.error or connection.given_up or (screen is not None and screen.error)):
             return slot.poll(connection, now, peek=peek)
-        if connection.rewarder.refused:
+        error = connection.error
+        if error is None:
+            if connection.mending is None:
+                connections.mend(index)
+            return slot.poll(connection, now, peek=peek, reconnecting=True)
+        if rewarder.refused:
             raise ConfigurationError(str(error)) from error
         if peek:
             # A peek never returns the end of an episode; the next look does.
@@ -479,16 +489,6 @@ def _require_options(connections: RemoteConnections) -> None:
         described = connection.rewarder.described
         if described is None or OPTIONS not in (described.capabilities or ()):
             raise ConfigurationError(f"env_options: the remote at {connection.address} is too old to have any")
-
-
-def _has_changed(connection: RemoteConnection | None) -> bool:
-    if connection is None:
-        return False
-    # For each environment at each frame of any, so no more looks than it takes.
-    screen = connection.screen
-    if screen is not None and (screen.fresh or (screen.error is not None and connection.mending is None)):
-        return True
-    return connection.error is not None
 
 
 def _release(owner: Owner, connections: RemoteConnections, manager: RemoteManager) -> None:

@@ -22,7 +22,7 @@ from pluriverse.errors import ConfigurationError, RemoteFailed
 from pluriverse.remotes import RemoteManager
 from pluriverse.rewarder.result import Result
 from pluriverse.vnc import VncOptions
-from pluriverse.vnc.input_state import InputEvent
+from pluriverse.vnc.connection import InputEvent
 
 Clock = Literal["realtime", "lockstep"]
 

@@ -8,7 +8,7 @@ from typing import Final
 from pluriverse_protocol.events import KeyEvent, PointerEvent
 from pluriverse_protocol.rfb.geometry import Box
 
-from pluriverse.vnc.input_state import InputEvent
+from pluriverse.vnc.connection import InputEvent
 
 # A held key repeats as a release and a press at the same moment, which no finger can do.
 REPEAT_S: Final = 0.005

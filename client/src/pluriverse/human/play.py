@@ -12,7 +12,7 @@ from typing import Final
 from pluriverse.recording.recorder import Recorder
 from pluriverse.remotes import RemoteManager
 from pluriverse.rewarder.result import Result
-from pluriverse.vnc.input_state import InputEvent
+from pluriverse.vnc.connection import InputEvent
 
 from .game import Clock, Game, Moment, open_game
 from .held import HumanInput, Key, Mouse

@@ -18,7 +18,7 @@ from pluriverse_protocol.rfb.raw_updates import raw_update
 from pluriverse import forks
 from pluriverse.errors import ConfigurationError, RemoteFailed
 from pluriverse.forks import Owner
-from pluriverse.vnc.input_state import InputEvent
+from pluriverse.vnc.connection import InputEvent
 
 # A process that is killed leaves the unfinished file, readable up to its last second.
 FLUSH_S: Final = 1.0

@@ -39,11 +39,11 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, WebSocketException
 
 from pluriverse import forks, steady
+from pluriverse.diagnostics import WINDOW, ClockEstimator
 from pluriverse.endpoint import Endpoint
 from pluriverse.errors import ConfigurationError, RemoteFailed, RemoteMisbehaved, RemoteUnavailable, printable
 
 from .asked_trees import Answer, AskedTrees
-from .clock import WINDOW, ClockEstimator, Skew
 from .result import Result
 from .reward_buffer import RewardBuffer, RewardsOverflow
 
@@ -116,10 +116,12 @@ class RewarderConnection:
         # Whether the server keeps our seat, and the number of the last message that we have.
         self._seated = False
         self._last_number = 0
-        # For the buffer and the clock, which both threads use.
+        self.clock = ClockEstimator()
+        self.news: int = 0
+        """How often something has changed that ``pop`` or ``runs`` tells, but by ``pop`` itself."""
+        # For the buffer, which both threads use.
         self._lock = threading.Lock()
         self._buffer = RewardBuffer()
-        self._clock = ClockEstimator()
         self._message_ids = itertools.count()
         self._episode_id = 0
         self._pinged: dict[int | str, float] = {}
@@ -229,6 +231,7 @@ class RewarderConnection:
         encoded = _Encoded(reset)
         with self._lock:
             self._buffer.mask()
+            self.news += 1
         self._loop.call_soon_threadsafe(self._send_reset, encoded)
 
     def act(self, events: Sequence[Event]) -> None:
@@ -254,11 +257,6 @@ class RewarderConnection:
         """Look without taking anything; see ``RewardBuffer.peek``."""
         with self._lock:
             return self._buffer.peek()
-
-    def skew(self, now: float) -> Skew | None:
-        """Return the bounds of the clocks' difference at ``now`` (our UNIX seconds); None before the first answer."""
-        with self._lock:
-            return self._clock.skew(now)
 
     # ── on the loop ─────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -320,13 +318,12 @@ class RewarderConnection:
         if headers.episode_id is None:
             return
         self._episode_id = max(self._episode_id, headers.episode_id)
-        with self._lock:
-            set_meanwhile = self._clock.doubts(headers.sent_at, received_at)
-        if set_meanwhile:
+        if self.clock.doubts(headers.sent_at, received_at):
             self._ping()
         try:
             with self._lock:
                 self._buffer.put(message, headers.episode_id, headers.sent_at, received_at)
+                self.news += 1
         except RewardsOverflow as error:
             self._fail(f"{self.name} broke the protocol: {error}", RemoteMisbehaved)
 
@@ -336,6 +333,7 @@ class RewarderConnection:
         self._asked_reset = None
         with self._lock:
             self._buffer.unmask(headers.episode_id)
+            self.news += 1
 
     def _note_refusal(self, headers: Headers, message: str) -> None:
         self._trees.refused(headers.parent_message_id, message)
@@ -356,8 +354,7 @@ class RewarderConnection:
             remote_received = headers.sent_at - (headers.parent_runtime or 0.0)
         self.pings += 1
         self.round_trips_s.append(received_at - sent - (headers.sent_at - remote_received))
-        with self._lock:
-            self._clock.add(sent, remote_received, headers.sent_at, received_at)
+        self.clock.add(sent, remote_received, headers.sent_at, received_at)
 
     async def _keep_time(self) -> None:
         looked_at = time.monotonic()

@@ -1,16 +1,36 @@
-"""What came of an environment in one step: the one record from the wire to the agent, and to its ``info``. Pure."""
+"""What came of an environment in one step: the one record from the wire to the agent, and to its ``info``. Pure.
+
+Infos of several moments are merged into one: counts add up, everything else is replaced.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from operator import attrgetter
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
+from pluriverse.diagnostics import Bounds
 from pluriverse.rfb.picture import Pixels
 from pluriverse.spaces import Observation, ScreenObservation
 
-from .merge import merge_info
+COUNTS: Final = "stats."
+GAUGES: Final = "stats.gauges."
+
+# Agents know some dozens of keys; a server that invents new ones costs no more memory than this.
+MAX_INFO_KEYS: Final = 1024
+
+
+# What the client says itself, and no remote can say in its place.
+OWN_KEYS: Final = frozenset({"error", "n", "peek", "terminated", "truncated"})
+OWN_PREFIXES: Final = (
+    "diagnostics.",
+    "env_status.",
+    "mask.",
+    "reward_buffer.",
+    "stats.gauges.diagnostics.",
+    "stats.reward.",
+    "stats.vnc.",
+)
 
 # The state of an environment whose episode goes on.
 RUNNING: Final = "running"
@@ -19,8 +39,6 @@ PREFIX: Final = "stats.gauges.diagnostics."
 
 # Keys of this kind differ from run to run; what a program reports has no such names.
 MEASURED: Final = ("stats.", "diagnostics.", "env_status.", "mask.", "rewarder.", "reward_buffer.")
-
-Bounds = tuple[float, float]
 
 
 class Lags(NamedTuple):
@@ -33,11 +51,25 @@ class Lags(NamedTuple):
     reward: Bounds | None = None
     rewarder_message: Bounds | None = None
 
+    def merged(self, later: Lags) -> Lags:
+        """Return the latest that is known of each."""
+        return Lags(
+            later.clock_skew or self.clock_skew,
+            later.observation or self.observation,
+            later.action or self.action,
+            later.reward or self.reward,
+            later.rewarder_message or self.rewarder_message,
+        )
+
     @property
     def ms(self) -> dict[str, Bounds]:
         """The lags that are known of what agents see, do and earn, in milliseconds."""
         known = {name: getattr(self, name) for name in ("observation", "action", "reward")}
         return {name: (1000 * each[0], 1000 * each[1]) for name, each in known.items() if each is not None}
+
+
+_NO_LAGS: Final = Lags()
+_NO_INFO: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
 class Result(NamedTuple):
@@ -62,7 +94,7 @@ class Result(NamedTuple):
     """Whether this is the episode's first result, whose reward is 0."""
     elapsed: int = 0
     """The number of the episode's steps, where they are counted."""
-    info: Mapping[str, Any] = MappingProxyType({})
+    info: Mapping[str, Any] = _NO_INFO
     """What the program reported with its rewards; where steps are counted, the latest ``lives`` are in each."""
 
     episode_id: int | None = None
@@ -97,7 +129,7 @@ class Result(NamedTuple):
     """When the rewarder's last message was sent, by the remote's clock."""
     local_time: float | None = None
     """When that came, by ours."""
-    lags: Lags = Lags()
+    lags: Lags = _NO_LAGS
 
     @property
     def picture(self) -> Pixels:
@@ -176,13 +208,26 @@ class Result(NamedTuple):
             later.image_remote_time or self.image_remote_time,
             later.remote_time or self.remote_time,
             later.local_time or self.local_time,
-            Lags._make(map(_latest, self.lags, later.lags)) if any(later.lags) else self.lags,
+            later.lags if self.lags is _NO_LAGS else self.lags.merged(later.lags),
         )
 
-    def following(self) -> Result:
-        """Return what holds at the beginning of the episode's next step, to which what comes of it is merged."""
-        info = {"lives": self.info["lives"]} if "lives" in self.info else {}
-        return Result(self.vision, self.texts[-1:], self.observation, elapsed=self.elapsed + 1, info=info)
+    def following(self, reward: float = 0.0) -> Result:
+        """Return what holds at the beginning of the episode's next step, to which what comes of it is merged.
+
+        ``reward`` was earned before.
+        """
+        info = {"lives": self.info["lives"]} if "lives" in self.info else _NO_INFO
+        return Result(self.vision, self.texts[-1:], self.observation, reward, elapsed=self.elapsed + 1, info=info)
+
+    def idle(self) -> Result:
+        """Return what the next look tells of an episode that goes on, where nothing has come in between."""
+        return Result(
+            observation=self.observation,
+            episode_id=self.episode_id,
+            env_state=self.env_state,
+            running_since=self.running_since,
+            masked_action=self.masked_action,
+        )
 
     def screen_observation(self) -> Observation:
         """Return it as Universe's agents see it; None where it isn't of the episode."""
@@ -197,7 +242,7 @@ class Result(NamedTuple):
         """Return ``info`` as users know it, a new dict; docs/agents.md lists the keys."""
         info: dict[str, Any] = {
             **self.info,
-            "env_status.episode_id": _text(self.episode_id),
+            "env_status.episode_id": None if self.episode_id is None else str(self.episode_id),
             "env_status.env_state": self.env_state,
             "stats.vnc.updates.n": self.updates,
             "stats.vnc.updates.pixels": self.pixels,
@@ -205,17 +250,20 @@ class Result(NamedTuple):
         if self.peek is None:
             info["stats.reward.count"] = self.reward_count
         else:
-            episode_id, state = self.peek
-            info |= {"peek": True, "env_status.peek.episode_id": _text(episode_id), "env_status.peek.env_state": state}
+            episode_id, info["env_status.peek.env_state"] = self.peek
+            info["peek"], info["env_status.peek.episode_id"] = True, None if episode_id is None else str(episode_id)
         if self.done:
             info["terminated"], info["truncated"] = self.terminated, self.truncated
         if self.completed_id is not None:
             info["env_status.complete.episode_id"] = str(self.completed_id)
             if self.error is None:
                 info["env_status.complete.env_state"] = self.completed_state
-        for key, value in zip(_KEYS, _known(self), strict=True):
-            if value is not None and value is not False:
+        for key, place in _PLACES:
+            if (value := self[place]) is not None and value is not False:
                 info[key] = value
+        for place, bounds in enumerate(self.lags):
+            if bounds is not None:
+                info[BOUNDS[place]] = bounds
         return info
 
     def reported_info(self) -> dict[str, Any]:
@@ -226,32 +274,45 @@ class Result(NamedTuple):
         return info
 
 
-# The fields that ``info`` has under these keys, unless they are None or False: times, bounds, and others.
+# The fields that ``info`` has under these keys, unless they are None or False: times, lags, and others.
 TIMES: Final = {
     "diagnostics.image_local_time": "image_local_time",
     "diagnostics.image_remote_time": "image_remote_time",
     "reward_buffer.remote_time": "remote_time",
     "reward_buffer.local_time": "local_time",
 }
-BOUNDS: Final = {f"{PREFIX}{'' if name == 'clock_skew' else 'lag.'}{name}": f"lags.{name}" for name in Lags._fields}
-_FIELDS: Final = {
+BOUNDS: Final = tuple(f"{PREFIX}{'' if name == 'clock_skew' else 'lag.'}{name}" for name in Lags._fields)
+_OTHERS: Final = {
     "error": "error",
     "env_status.disconnected": "disconnected",
     "env_status.reconnecting": "reconnecting",
     "mask.masked.action": "masked_action",
     "mask.masked.observation": "masked_observation",
-    **TIMES,
-    **BOUNDS,
 }
-_KEYS: Final = tuple(_FIELDS)
-
-# All at once, since this is done for each environment in each step.
-_known: Final = attrgetter(*_FIELDS.values())
+_PLACES: Final = [(key, Result._fields.index(name)) for key, name in {**_OTHERS, **TIMES}.items()]
 
 
-def _latest(earlier: Bounds | None, later: Bounds | None) -> Bounds | None:
-    return earlier if later is None else later
+def reported(info: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what a remote may say in the ``info`` of a reward: all but the client's own keys."""
+    if any(_is_own(key) for key in info):
+        return {key: value for key, value in info.items() if not _is_own(key)}
+    return info
 
 
-def _text(episode_id: int | None) -> str | None:
-    return None if episode_id is None else str(episode_id)
+def _is_own(key: str) -> bool:
+    return key in OWN_KEYS or key.startswith(OWN_PREFIXES)
+
+
+def merge_info(into: dict[str, Any], later: Mapping[str, Any]) -> None:
+    """Merge ``later`` into ``into``: numbers under ``stats.`` add up, but ``stats.gauges.`` and others are replaced."""
+    for key, value in later.items():
+        if key not in into and len(into) >= MAX_INFO_KEYS:
+            continue
+        if key.startswith(COUNTS) and not key.startswith(GAUGES) and _is_number(value) and _is_number(into.get(key)):
+            into[key] += value
+        else:
+            into[key] = value
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -14,8 +14,7 @@ from typing import Any, Final
 
 from pluriverse_protocol.messages import Describe, Observation, Reward, ServerMessage, Text
 
-from .merge import merge_info, reported
-from .result import RUNNING, Result
+from .result import RUNNING, Result, merge_info, reported
 
 # Of texts that nobody took only the last are kept, as on the remote's own side.
 MAX_TEXTS: Final = 64
@@ -151,12 +150,7 @@ class RewardBuffer:
             )
             episode.come = come._replace(texts=())
         else:
-            episode.come = Result(
-                episode_id=popped.episode_id,
-                env_state=popped.env_state,
-                running_since=popped.running_since,
-                observation=popped.observation,
-            )
+            episode.come = popped.idle()
         return popped if self._is_current(episode) else popped._replace(masked_action=True)
 
     def peek(self) -> Result:

@@ -21,7 +21,6 @@ from pluriverse_protocol.messages import (
     AgentMessage,
     AgentRestore,
     AgentSnapshot,
-    AgentStep,
     FirstFrame,
     Pictured,
     ServerMessage,
@@ -110,7 +109,9 @@ class StepChannelConnection:
 
     def step(self, n: int, events: Sequence[Event], frames: int, episode_id: int) -> None:
         """Ask for a step; its answer is a ``StepReply``, or an ``ErrorReply``. A broken channel is an ``error``."""
-        self._send(AgentStep(n, frames, tuple(events)), episode_id)
+        number = next(self._message_ids)
+        if self.error is None:
+            self._write(step_channel.encode_step(number, time.time(), episode_id, n, frames, events))
 
     def snapshot(self, episode_id: int) -> None:
         """Ask the remote to keep this moment; its answer is a ``SnapshotReply``, or an ``ErrorReply``."""
@@ -145,16 +146,22 @@ class StepChannelConnection:
         number = next(self._message_ids)
         if self.error is None:
             headers = Headers(number, time.time(), episode_id)
-            self._protocol.send_text(encode(message, headers).encode())
-            self._flush()
+            self._write(encode(message, headers).encode())
         return number
+
+    def _write(self, text: bytes) -> None:
+        self._protocol.send_text(text)
+        self._flush()
 
     def _receive(self) -> None:
         self._socket.settimeout(0)
         # What TLS has decrypted already shows on no descriptor.
-        while self.error is None and (not self._arrived or self._is_decrypted()):
+        connected = self._socket
+        while self.error is None and (
+            not self._arrived or (isinstance(connected, ssl.SSLSocket) and connected.pending() > 0)
+        ):
             try:
-                got = self._socket.recv_into(self._frame[self._filled : self._wanted])
+                got = connected.recv_into(self._frame[self._filled : self._wanted])
             except WOULD_BLOCK:
                 return
             except OSError as error:
@@ -166,9 +173,6 @@ class StepChannelConnection:
             self._filled += got
             if self._filled == self._wanted:
                 self._go_on()
-
-    def _is_decrypted(self) -> bool:
-        return isinstance(self._socket, ssl.SSLSocket) and self._socket.pending() > 0
 
     def _go_on(self) -> None:
         """All of a frame that was wanted is there: want the rest of it, or note it and want the next."""

@@ -12,8 +12,7 @@ from pluriverse.rfb._native import NativeConnection
 from pluriverse.screen_socket import ScreenSocket
 from pluriverse.waker import WAKER
 
-from .connection import Frame
-from .input_state import InputEvent, InputState
+from .connection import Frame, InputEvent, InputState
 from .options import VncOptions
 
 _Taken = tuple[NDArray[np.uint8], bytes | None, int, int, float]
@@ -59,7 +58,7 @@ class NativePump:
     def frame(self) -> Frame | None:
         taken = self.native.frame()
         if taken is not self._taken and taken is not None:
-            self._taken, self._frame = taken, Frame(*taken)
+            self._taken, self._frame = taken, Frame._make(taken)
         return self._frame
 
     def send_events(self, events: Sequence[InputEvent]) -> None:

@@ -25,8 +25,7 @@ from pluriverse.screen_socket import ScreenSocket
 from pluriverse.tls import WOULD_BLOCK
 from pluriverse.waker import WAKER
 
-from .connection import Frame
-from .input_state import InputEvent, InputState
+from .connection import Frame, InputEvent, InputState
 from .options import VncOptions
 
 # These are the native driver's, in client/native/connection.c and pool.c, which says why.

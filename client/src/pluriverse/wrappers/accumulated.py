@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from pluriverse.env.base import Step
-from pluriverse.rewarder.merge import merge_info
+from pluriverse.rewarder.result import merge_info
 from pluriverse.spaces import PEEK_REWARD, Observation
 
 # These describe the present: they are dropped where a later step doesn't have them.

@@ -11,7 +11,7 @@ from typing import Any
 from pluriverse.env.base import Env, EnvSpec, Step
 from pluriverse.errors import ConfigurationError
 from pluriverse.forks import Owner
-from pluriverse.rewarder.merge import merge_info
+from pluriverse.rewarder.result import merge_info
 from pluriverse.waker import WAKER
 
 

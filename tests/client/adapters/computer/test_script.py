@@ -26,7 +26,7 @@ from pluriverse.adapters.computer.acts import (
 from pluriverse.adapters.computer.script import Hand, Script
 from pluriverse.adapters.computer.view import View
 from pluriverse.errors import ActionError
-from pluriverse.vnc.input_state import InputEvent, InputState
+from pluriverse.vnc.connection import InputEvent, InputState
 from pluriverse_protocol.events import KeyEvent, PointerEvent
 
 VIEW = View((10, 20, 400, 200), 200, 100)

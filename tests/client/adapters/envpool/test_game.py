@@ -32,7 +32,7 @@ class Named(Game):
 
 
 def named(row: Row) -> SimpleNamespace:
-    names = "elapsed", "done", "reward", "discount", "step_type", "truncated", "lives", "earned", "terminated", "lost"
+    names = "elapsed", "step_type", "lives", "terminated", "reward", "discount", "earned", "done", "truncated", "lost"
     return SimpleNamespace(**dict(zip(names, row, strict=True)))
 
 

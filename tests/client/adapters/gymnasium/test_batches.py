@@ -48,35 +48,25 @@ def test_types_that_differ_between_environments_are_objects() -> None:
 
 
 class Said:
-    """What a batch asks a core for."""
+    """What a batch knows of a core, and its results."""
 
     def __init__(self, spaces: Spaces | None, states: list[Any]) -> None:
         self.n = len(states)
         self.spaces = spaces
-        self.screens = [np.full((2, 3, 3), index, np.uint8) for index in range(self.n)]
-        self.turns = [Result(self.screens[i], (f"text {i}",), state) for i, state in enumerate(states)]
         self.pictures = Pictures(PictureOptions(), (0, 0, 3, 2))
-
-    def result(self, index: int) -> Result:
-        return self.turns[index]
-
-    def picture(self, index: int) -> Any:
-        return self.screens[index]
-
-
-def batch_of(spaces: Spaces | None, states: list[Any]) -> tuple[ObservationBatch, Said]:
-    said = Said(spaces, states)
-    return ObservationBatch(cast("Any", said)), said
+        self.results = [
+            Result(np.full((2, 3, 3), index, np.uint8), (f"text {index}",), state) for index, state in enumerate(states)
+        ]
 
 
 def test_copies_stay_and_other_arrays_are_filled_anew() -> None:
-    batch, said = batch_of(Spaces(text=True, observation=(1,)), [[1], [2]])
-    copied, same = batch.observations(copy=True), batch.observations(copy=False)
+    said = Said(Spaces(text=True, observation=(1,)), [[1], [2]])
+    batch = ObservationBatch(cast("Any", said))
+    copied, same = batch.observations(said.results, copy=True), batch.observations(said.results, copy=False)
     assert copied["text"] == ("text 0", "text 1")
     assert copied["observation"].tolist() == [[1], [2]]
-    said.turns[1] = said.turns[1]._replace(observation=[7])
-    said.screens[1] = np.full((2, 3, 3), 9, np.uint8)
-    assert batch.observations(copy=False)["vision"] is same["vision"]
+    said.results[1] = said.results[1]._replace(vision=np.full((2, 3, 3), 9, np.uint8), observation=[7])
+    assert batch.observations(said.results, copy=False)["vision"] is same["vision"]
     assert copied["observation"].tolist() == [[1], [2]]
     assert same["observation"].tolist() == [[1], [7]]
     assert (same["vision"][1] == 9).all()

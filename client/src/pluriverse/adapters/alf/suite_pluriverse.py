@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from pluriverse_protocol.limits import MAX_SEED
@@ -14,8 +14,8 @@ from pluriverse import remotes as remotes_module
 from pluriverse import validation
 from pluriverse.adapters.actions import BUTTONS, ActionMap
 from pluriverse.adapters.core import Core
+from pluriverse.adapters.info import Observations, state_array
 from pluriverse.adapters.making import fit, make_copies
-from pluriverse.adapters.observations import Observations
 from pluriverse.adapters.pictures import PictureOptions
 from pluriverse.errors import ConfigurationError
 from pluriverse.remotes import RemoteManager
@@ -26,6 +26,9 @@ from .alf_environment import AlfEnvironment, one_seed_each
 from .data_structures import StepType, TimeStep
 from .tensor_specs import BoundedTensorSpec, TensorSpec, as_action, encode_text, text_spec
 from .tensors import Array, Nest, tree, unstack
+
+_INFO: Final = ("elapsed", "lives", "terminated", "truncated", "lost")
+_FIRST, _MID, _LAST = StepType.FIRST.item(), StepType.MID.item(), StepType.LAST.item()
 
 
 class PluriverseAlfEnvironment(AlfEnvironment):
@@ -91,8 +94,7 @@ class PluriverseAlfEnvironment(AlfEnvironment):
         self._began = [False] * n
         try:
             actions = action_spec(self.core.actions)
-            info_spec = {name: TensorSpec((), "int32", name) for name in ("elapsed", "lives")}
-            info_spec |= {name: TensorSpec((), "bool", name) for name in ("terminated", "truncated", "lost")}
+            info_spec = {name: TensorSpec((), "int32" if name in _INFO[:2] else "bool", name) for name in _INFO}
             metadata = {"render_modes": ["rgb_array"], "render_fps": self.core.fps}
             observations = self._spec_of_observations()
             super().__init__(observations, actions, env_info_spec=info_spec, metadata=metadata, batch_size=n)
@@ -151,29 +153,29 @@ class PluriverseAlfEnvironment(AlfEnvironment):
 
     def _receive(self) -> TimeStep:
         self.core.receive_all()
-        results = [self.core.result(index) for index in range(self.core.n)]
-        info = {
-            "elapsed": np.array([result.elapsed for result in results], np.int32),
-            "lives": np.array([result.lives if isinstance(result.lives, int) else 0 for result in results], np.int32),
-            "terminated": np.array([result.terminated for result in results]),
-            "truncated": np.array([result.truncated and not result.terminated for result in results]),
-            "lost": np.array([result.lost for result in results]),
-        }
-        first = np.array([result.first for result in results])
-        last = info["terminated"] | info["truncated"]
-        answer = TimeStep(
-            np.where(first, StepType.FIRST, np.where(last, StepType.LAST, StepType.MID)),
-            np.array([result.reward for result in results], np.float32),
-            np.where(first, 1.0, np.where(info["terminated"], 0.0, self._discount)).astype(np.float32),
-            self._observed(results),
-            _zero_where(first, self._action) if first.any() else self._action,
-            np.arange(self.core.n, dtype=np.int32),
-        ).to_tensors()
-        answer = answer._replace(env_info={name: tensors.tensor(array) for name, array in info.items()})
+        results = self.core.results()
+        # Tables with a row for each remote; an array for each column would take several times as long.
+        integers: list[tuple[int, ...]] = []
+        floats: list[tuple[float, float]] = []
+        for result in results:
+            lives = result.lives if isinstance(result.lives, int) else 0
+            cut = result.truncated and not result.terminated
+            step_type = _FIRST if result.first else _LAST if result.over else _MID
+            integers.append((step_type, result.elapsed, lives, result.terminated, cut, result.lost))
+            floats.append((result.reward, 1.0 if result.first else 0.0 if result.terminated else self._discount))
+        step_types, elapsed, lives, *flags = np.array(integers, np.int32).T.copy()
+        rewards, discounts = np.array(floats, np.float32).T.copy()
+        first = step_types == _FIRST
+        info = dict(zip(_INFO, (elapsed, lives, *np.array(flags, np.bool_)), strict=True))
+        action = _zero_where(first, self._action) if first.any() else self._action
+        everyone = np.arange(self.core.n, dtype=np.int32)
+        step = step_types, rewards, discounts, self._observed(results), action, everyone
+        answer = TimeStep(*step, env_info=info).to_tensors()
         with self.core.whole:
-            self._began = last.tolist()
-            for index in np.flatnonzero(last).tolist():
-                self._begin(index, join=True)
+            self._began = [result.over for result in results]
+            for index, over in enumerate(self._began):
+                if over:
+                    self._begin(index, join=True)
             self.core.owes = False
         return answer
 
@@ -193,16 +195,21 @@ class PluriverseAlfEnvironment(AlfEnvironment):
 
     def _observed(self, results: Sequence[Result]) -> Nest:
         """Return the observations of results, in arrays that are new each time: they become the agent's tensors."""
-        names = self._observations.names
-        made = [self._observations.make(result) for result in results]
-        if len(names) == 1:
-            return np.array([self._part("vision", each) for each in made], order="C")
-        return {name: np.array([self._part(name, each[name]) for each in made], order="C") for name in names}
-
-    def _part(self, name: str, value: Any) -> Array:
-        if name == "vision" and self._channel_first:
-            return value.transpose(2, 0, 1)
-        return encode_text(value) if name == "text" else value
+        pictures = self.core.pictures
+        height, width, channels = pictures.shape
+        shape = (channels, height, width) if self._channel_first else pictures.shape
+        vision = np.empty((len(results), *shape), np.uint8)
+        places = vision.transpose(0, 2, 3, 1) if self._channel_first else vision
+        for place, result in zip(places, results, strict=True):
+            place[...] = pictures.make(result.picture)
+        if len(self._observations.names) == 1:
+            return vision
+        parts: dict[str, Array] = {"vision": vision}
+        if "text" in self._observations.names:
+            parts["text"] = np.array([encode_text(result.text) for result in results])
+        if (state := self._observations.state_shape) is not None:
+            parts["observation"] = np.array([state_array(result.observation, state) for result in results])
+        return parts
 
 
 load = PluriverseAlfEnvironment

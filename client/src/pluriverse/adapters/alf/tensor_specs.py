@@ -86,7 +86,9 @@ class BoundedTensorSpec(TensorSpec):
     def contains(self, value: ArrayLike | Tensor, outer_dims: Dims = ()) -> bool:
         """Return whether it is of this shape and dtype, and within the bounds."""
         array = tensors.as_array(value)
-        return super().contains(array, outer_dims) and bool(((array >= self.minimum) & (array <= self.maximum)).all())
+        if not super().contains(array, outer_dims):
+            return False
+        return bool((array >= self.minimum).all() and (array <= self.maximum).all())
 
     def sample(self, outer_dims: Dims = (), rng: np.random.Generator | None = None) -> Tensor:
         """Return a random tensor; see ``numpy_sample``."""
@@ -149,11 +151,15 @@ def as_action(spec: Nest, action: Nest, outer_dims: Dims = ()) -> Nest:
     def convert(part: TensorSpec, value: object) -> Array:
         array = tensors.as_array(value)
         if array.dtype.kind in ("biuf" if part.is_continuous else "biu"):
-            with np.errstate(all="ignore"):
-                # A copy: it becomes a prev_action, and agents write their next action where the last one was.
-                cast = array.astype(part.numpy_dtype)
+            # A copy: it becomes a prev_action, and agents write their next action where the last one was.
+            if array.dtype == part.numpy_dtype:
+                cast = array.copy()
+            else:
+                with np.errstate(all="ignore"):
+                    cast = array.astype(part.numpy_dtype)
             # An integer that another size of integers can't hold has become another number.
-            if (part.is_continuous or (cast == array).all()) and part.contains(cast, outer_dims):
+            exact = part.is_continuous or array.dtype == part.numpy_dtype or (cast == array).all()
+            if exact and part.contains(cast, outer_dims):
                 return cast
         batch = f" behind {tuple(outer_dims)}" if outer_dims else ""
         raise ActionError(f"the action is {value!r:.120}; expected {part}{batch}")

@@ -46,5 +46,7 @@ def as_array(value: Any) -> Array:
 
 def unstack(batch: Nest, n: int) -> list[Nest]:
     """Return the ``n`` nests of a batch."""
+    if not tree.is_nested(batch):
+        return list(batch)
     leaves = tree.flatten(batch)
     return [tree.unflatten_as(batch, [leaf[index] for leaf in leaves]) for index in range(n)]

@@ -21,7 +21,7 @@ from pluriverse.adapters.pictures import Pixels
 from pluriverse.errors import ActionError, ResetNeeded
 from pluriverse.remotes import RemoteManager
 from pluriverse.rewarder.result import Result
-from pluriverse.vnc.input_state import InputEvent
+from pluriverse.vnc.connection import InputEvent
 
 from .acts import MAX_BATCH, Act, ActFor, Look, Where
 from .answer import NOT_EXECUTED, Answer, Image

@@ -11,7 +11,7 @@ from typing import Final
 from pluriverse_protocol.events import MAX_BUTTONMASK, KeyEvent, PointerEvent
 
 from pluriverse.errors import ActionError
-from pluriverse.vnc.input_state import InputEvent
+from pluriverse.vnc.connection import InputEvent
 
 from .acts import (
     MAX_EVENTS,

@@ -16,12 +16,17 @@ def nested(flat: Mapping[str, Any]) -> dict[str, Any]:
     """Return ``{"info:players.env_id": 1}`` as ``{"info": {"players": {"env_id": 1}}}``."""
     nest: dict[str, Any] = {}
     for name, value in flat.items():
-        *folders, last = name.replace(":", ".").split(".")
+        *folders, last = _path(name)
         place = nest
         for folder in folders:
             place = place.setdefault(folder, {})
         place[last] = value
     return nest
+
+
+@cache
+def _path(name: str) -> list[str]:
+    return name.replace(":", ".").split(".")
 
 
 def flat(nest: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:

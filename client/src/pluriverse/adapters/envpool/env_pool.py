@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections import deque
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 from dm_env import Environment, TimeStep
@@ -19,7 +19,7 @@ from pluriverse.adapters.info import numbers
 from pluriverse.errors import ActionError, Misuse
 
 from .arrays import Stacks, flat, nested, state_tuple
-from .game import Game, Row, opening_of
+from .game import Game, Row, columns, opening_of
 from .spec import STATE, EnvSpec
 
 if TYPE_CHECKING:
@@ -33,10 +33,6 @@ else:
 
     class _Gymnasium(VectorEnv, Env):
         """Wrappers ask for either of them."""
-
-
-# The arrays that a ``Row`` has an item of each, by name and type.
-_ROW: Final = {name: space.dtype for name, space in STATE.items() if name != "obs" and not name.endswith("env_id")}
 
 
 class EnvPool:
@@ -108,10 +104,11 @@ class EnvPool:
         """
         self.core.require_whole()
         parts = _named(action)
-        named = parts.pop("env_id", self.all_env_ids)
+        named = parts.pop("env_id", None)
         env_id = named if env_id is None else env_id
-        indices = self._indices(env_id)
-        if self._indices(parts.pop("players.env_id", env_id)) != indices:
+        indices = list(range(len(self))) if env_id is None else self._indices(env_id)
+        players = parts.pop("players.env_id", None)
+        if players is not None and self._indices(players) != indices:
             raise Misuse("players.env_id differs from env_id; each environment has one player, which is its number")
         actions = dict(zip(indices, self._rows(len(indices), parts), strict=True))
         if again := sorted(actions.keys() & self._asked.keys()):
@@ -147,7 +144,8 @@ class EnvPool:
             while len(self._answered) <= place:
                 self.core.wait(1)
                 with self.core.whole:
-                    self._take(*self.core.receive(1))
+                    for index in self.core.receive_ready():
+                        self._take(index)
             # One by one, so that pictures are copied while others are waited for.
             index = self._answered[place]
             self._stacks.copy_to(index, observations[asked.index(index) if self._waits_for_all else place])
@@ -156,9 +154,7 @@ class EnvPool:
             indices = asked if self._waits_for_all else answered
             for index in indices:
                 del self._asked[index]
-            # One table is much faster than an array for each column.
-            table = np.array([self._row(index) for index in indices], np.float64).T
-            values = {name: column.astype(kind) for (name, kind), column in zip(_ROW.items(), table, strict=True)}
+            values = columns([self._row(index) for index in indices])
             env_id = np.array(indices, np.int32)
             self._owes = False
         values |= {"obs": observations, "info:env_id": env_id, "info:players.env_id": env_id.copy()}

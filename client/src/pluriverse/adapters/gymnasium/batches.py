@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from operator import itemgetter
 from typing import Any, Final
 
@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pluriverse.adapters.core import Core
-from pluriverse.adapters.info import Measured, info_of, numbers
-from pluriverse.adapters.observations import Observations, state_array
+from pluriverse.adapters.info import NUMBERS, Measured, Observations, info_of, numbers, state_array
 from pluriverse.rewarder.result import Result
+
+_MASKS: Final = tuple(f"_{key}" for key in NUMBERS)
 
 # Values of these types become arrays of their type; of others, arrays of objects.
 _NUMBERS: Final = (bool, int, float, np.number)
@@ -23,31 +24,32 @@ class ObservationBatch:
 
     def __init__(self, core: Core) -> None:
         """Make arrays for those that are filled anew each time."""
-        self._core = core
         self._observations = Observations(core.spaces, core.pictures)
         self._vision = np.empty((core.n, *core.pictures.shape), np.uint8)
         self._state_shape = self._observations.state_shape
         self._states = np.empty((core.n, *(self._state_shape or ())), np.float32)
 
-    def one(self, index: int) -> Any:
+    def one(self, result: Result) -> Any:
         """Return the observation of one environment, in arrays of its own."""
-        return self._observations.make(self._core.result(index), copy=True)
+        return self._observations.make(result, copy=True)
 
-    def observations(self, *, copy: bool) -> Any:
+    def observations(self, results: Sequence[Result], *, copy: bool) -> Any:
         """Return the observations of all; without ``copy`` in arrays that the next call changes."""
-        everyone = range(self._core.n)
         vision = np.empty_like(self._vision) if copy else self._vision
-        for index in everyone:
-            vision[index] = self._core.picture(index)
+        pictures = self._observations.pictures
+        for picture, result in zip(vision, results, strict=True):
+            picture[...] = pictures.make(result.picture)
+        if len(self._observations.names) == 1:
+            return vision
         parts: dict[str, Any] = {"vision": vision}
         if "text" in self._observations.names:
-            parts["text"] = tuple(self._core.result(index).text for index in everyone)
+            parts["text"] = tuple(result.text for result in results)
         if self._state_shape is not None:
             states = np.empty_like(self._states) if copy else self._states
-            for index in everyone:
-                states[index] = state_array(self._core.result(index).observation, self._state_shape)
+            for state, result in zip(states, results, strict=True):
+                state[...] = state_array(result.observation, self._state_shape)
             parts["observation"] = states
-        return parts if len(parts) > 1 else vision
+        return parts
 
 
 def infos_of(n: int, results: Mapping[int, Result], measured: Measured) -> dict[str, Any]:
@@ -55,13 +57,13 @@ def infos_of(n: int, results: Mapping[int, Result], measured: Measured) -> dict[
     if measured is not True:
         return batch_infos(n, ((index, info_of(result, measured)) for index, result in results.items()))
     indices = list(results)
-    columns = numbers(list(results.values()))
-    masks = np.zeros((len(columns), n), np.bool_)
-    masks[:, indices] = True
-    batch: dict[str, Any] = {}
-    for (key, values), mask in zip(columns.items(), masks, strict=True):
-        batch[key] = values if len(indices) == n else _spread(n, indices, values)
-        batch[f"_{key}"] = mask
+    batch: dict[str, Any] = numbers(list(results.values()))
+    masks = np.ones((len(batch), n), np.bool_)
+    if len(indices) < n:
+        batch = {key: _spread(n, indices, values) for key, values in batch.items()}
+        masks.fill(False)
+        masks[:, indices] = True
+    batch.update(zip(_MASKS, masks, strict=True))
     return batch
 
 

@@ -11,8 +11,7 @@ from gymnasium.envs.registration import EnvSpec
 
 from pluriverse import validation
 from pluriverse.adapters.core import Core
-from pluriverse.adapters.info import Measured, check_measured, info_of
-from pluriverse.adapters.observations import Observations
+from pluriverse.adapters.info import Measured, Observations, check_measured, info_of
 from pluriverse.adapters.pictures import Pixels
 from pluriverse.adapters.snapshots import Snapshot
 from pluriverse.errors import Misuse
@@ -74,7 +73,7 @@ class PluriverseEnv(gymnasium.Env[Any, Any]):
         validation.choice("render_mode", render_mode, (None, *RENDER_MODES))
         self._made_of = env_id, remotes, options
         self.core: Core = open_core(env_id, remotes, 1, whole_screens=render_mode is not None, **options)
-        self._renderer = Renderer(self.core, render_mode)
+        self._renderer = Renderer(self.core)
         self._observations = Observations(self.core.spaces, self.core.pictures)
         if is_atari(self.core.actions):
             self.ale = Ale(self.core)
@@ -117,7 +116,7 @@ class PluriverseEnv(gymnasium.Env[Any, Any]):
         if seed is None and not join:
             seed = drawn_seed(self._np_random)
         self.core.reset(0, seed, join=join)
-        return self._receive()[0]
+        return self._receive()[:2]
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Act at once, and return ``(observation, reward, terminated, truncated, info)``.
@@ -133,7 +132,7 @@ class PluriverseEnv(gymnasium.Env[Any, Any]):
         """
         if not self.core.owes:
             self.core.send({0: action})
-        (observation, info), result = self._receive()
+        observation, info, result = self._receive()
         return observation, result.reward, result.terminated, result.truncated, info
 
     def replay(self, actions: Iterable[Any], seed: int) -> Iterator[tuple[Any, float, bool, bool, dict[str, Any]]]:
@@ -143,7 +142,7 @@ class PluriverseEnv(gymnasium.Env[Any, Any]):
             ConfigurationError: it is in real time, or the remote isn't exact.
         """
         for result in self.core.replay(0, actions, seed):
-            (observation, info), _ = self._receive()
+            observation, info, _ = self._receive()
             yield observation, result.reward, result.terminated, result.truncated, info
 
     def snapshot(self) -> Snapshot:
@@ -164,7 +163,7 @@ class PluriverseEnv(gymnasium.Env[Any, Any]):
             RemoteFailed: it came to something else.
         """
         self.core.restore_all([snapshot])
-        return self._receive()[0]
+        return self._receive()[:2]
 
     def fork(self, n: int, remotes: int | str | RemoteManager | None = None) -> PluriverseVectorEnv:
         """Return a vector of ``n`` environments, made as this one, that are all where this one is.
@@ -214,14 +213,16 @@ class PluriverseEnv(gymnasium.Env[Any, Any]):
         self._renderer.close()
         self.core.close()
 
-    def _receive(self) -> tuple[tuple[Any, dict[str, Any]], Result]:
-        """Wait for the answer to what was asked; return what the agent is given of it, and all of it."""
-        self.core.receive_all()
-        self._renderer.show()
-        result = self.core.result(0)
-        given = self._observations.make(result, copy=True), info_of(result, self._measured)
-        self.core.owes = False
-        return given, result
+    def _receive(self) -> tuple[Any, dict[str, Any], Result]:
+        """Wait for the answer to what was asked; return the observation, the info, and all of it."""
+        core = self.core
+        core.receive_all()
+        if self.render_mode == "human":
+            self._renderer.show()
+        result = core.result(0)
+        given = self._observations.make(result, copy=True), info_of(result, self._measured), result
+        core.owes = False
+        return given
 
 
 def _as_many(remotes: int | str | RemoteManager | None, n: int) -> int | str:

@@ -84,11 +84,10 @@ def generator_of(seed: int) -> np.random.Generator:
 
 
 class Renderer:
-    """Renders a core's environments in one of ``RENDER_MODES``; None: not at all."""
+    """Renders a core's environments."""
 
-    def __init__(self, core: Core, mode: str | None) -> None:
+    def __init__(self, core: Core) -> None:
         self._core = core
-        self._mode = mode
         # People see colours in full size, whatever the agent is given.
         self._pictures = Pictures(PictureOptions(), core.pictures.box)
         self._view: View | None = None
@@ -100,9 +99,7 @@ class Renderer:
         return np.array(self._pictures.make(self._core.screen(index)))
 
     def show(self) -> None:
-        """Show the first environment in the mode ``human``; in others, do nothing."""
-        if self._mode != "human":
-            return
+        """Show the first environment, as the mode ``human`` does."""
         if self._view is None:
             self._view = make_view("human", title=self._core.described.env_id)
         self._view.show(self.picture(0))

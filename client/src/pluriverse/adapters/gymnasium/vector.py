@@ -81,7 +81,7 @@ class PluriverseVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         validation.choice("render_mode", render_mode, (None, *RENDER_MODES))
         copy = validation.flag("copy", copy)
         self.core = core = open_core(env_id, remotes, num_envs, whole_screens=render_mode is not None, **options)
-        self._renderer = Renderer(core, render_mode)
+        self._renderer = Renderer(core)
         self._batch = ObservationBatch(core)
         self._copy = copy
         self._generators: list[np.random.Generator | None] = [None] * num_envs
@@ -134,7 +134,7 @@ class PluriverseVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
                 elif index in chosen:
                     self.core.reset(index, drawn_seed(self._generators[index]))
         self.core.receive_all()
-        answer = self._observed(), self._infos(sorted(chosen))
+        answer = self._answer(sorted(chosen))[:2]
         self.core.owes = False
         return answer
 
@@ -164,28 +164,23 @@ class PluriverseVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         core.receive_all()
         if self.autoreset_mode is AutoresetMode.SAME_STEP:
             with core.whole:
-                for index in range(self.num_envs):
-                    if core.phase(index) is Phase.ENDED and index not in self._ends:
-                        self._ends[index] = core.result(index)
-                        finals = {"final_obs": self._batch.one(index), "final_info": self._final_info(index)}
+                for index in core.ended():
+                    if index not in self._ends:
+                        self._ends[index] = result = core.result(index)
+                        finals = {"final_obs": self._batch.one(result), "final_info": self._final_info(result)}
                         self._finals[index] = finals
                         self._restart(index)
             core.receive_all()
-        everyone = range(self.num_envs)
-        results = [self._ends[index] if index in self._ends else core.result(index) for index in everyone]
-        infos = self._infos(everyone)
-        if self._finals:
+        observations, infos, results = self._answer(range(self.num_envs))
+        if self._ends:
+            results = [self._ends.get(index, result) for index, result in enumerate(results)]
             infos |= batch_infos(self.num_envs, self._finals.items())
-        answer = (
-            self._observed(),
-            np.array([result.reward for result in results], np.float64),
-            np.array([result.terminated for result in results], np.bool_),
-            np.array([result.truncated for result in results], np.bool_),
-            infos,
-        )
+        rewards = np.array([result.reward for result in results], np.float64)
+        terminations = np.array([result.terminated for result in results], np.bool_)
+        truncations = np.array([result.truncated for result in results], np.bool_)
         self._ends, self._finals = {}, {}
         core.owes = False
-        return answer
+        return observations, rewards, terminations, truncations, infos
 
     def replay(
         self, actions: Iterable[Any], seed: int | Sequence[int]
@@ -217,7 +212,7 @@ class PluriverseVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         if len(snapshots) != self.num_envs:
             raise Misuse(f"{len(snapshots)} snapshots for {self.num_envs} environments; expected one for each")
         self.core.restore_all(snapshots)
-        answer = self._observed(), self._infos(range(self.num_envs))
+        answer = self._answer(range(self.num_envs))[:2]
         self.core.owes = False
         return answer
 
@@ -243,16 +238,20 @@ class PluriverseVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         core = self.core
         try:
             # Of an array much faster.
-            each: list[Any] = list(actions) if type(actions) is np.ndarray else [*iterate(self.action_space, actions)]
+            if type(actions) is np.ndarray:
+                each: list[Any] = actions.tolist() if actions.ndim == 1 else list(actions)
+            else:
+                each = [*iterate(self.action_space, actions)]
         except (TypeError, ValueError, LookupError) as error:
             raise ActionError(f"the actions are {actions!r:.80}; expected one for each environment: {error}") from None
         if len(each) != self.num_envs:
             raise Misuse(f"there are {len(each)} actions for {self.num_envs} environments; expected one for each")
-        over = [i for i in range(self.num_envs) if core.phase(i) is Phase.ENDED]
-        if self.autoreset_mode is AutoresetMode.DISABLED:
-            over = []
+        sent = dict(enumerate(each))
+        over = [] if self.autoreset_mode is AutoresetMode.DISABLED else core.ended()
         with core.whole:
-            core.send({index: action for index, action in enumerate(each) if index not in over})
+            for index in over:
+                del sent[index]
+            core.send(sent)
             for index in over:
                 self._restart(index)
 
@@ -260,18 +259,19 @@ class PluriverseVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         seed = drawn_seed(self._generators[index])
         self.core.reset(index, seed, join=seed is None)
 
-    def _infos(self, indices: Iterable[int]) -> dict[str, Any]:
-        return infos_of(self.num_envs, {index: self.core.result(index) for index in indices}, self._measured)
+    def _answer(self, indices: Sequence[int]) -> tuple[Any, dict[str, Any], list[Result]]:
+        """Return what all have answered: observations, the infos of ``indices``, and results."""
+        if self.render_mode == "human":
+            self._renderer.show()
+        results = self.core.results()
+        infos = infos_of(self.num_envs, {index: results[index] for index in indices}, self._measured)
+        return self._batch.observations(results, copy=self._copy), infos, results
 
-    def _final_info(self, index: int) -> dict[str, Any]:
+    def _final_info(self, result: Result) -> dict[str, Any]:
         # In lockstep nothing is measured, and a run repeats with its infos.
-        info = info_of(self.core.result(index), "full" if self._measured and not self.core.exact else False)
+        info = info_of(result, "full" if self._measured and not self.core.exact else False)
         # TorchRL makes tensors of it, which it can't of nothing.
         return {key: value for key, value in info.items() if value is not None}
-
-    def _observed(self) -> Any:
-        self._renderer.show()
-        return self._batch.observations(copy=self._copy)
 
     def _seeds(self, seed: int | Sequence[int | None] | None) -> dict[int, int | None]:
         seeds = seed_each(seed, self.num_envs)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
-from pluriverse.rewarder.clock import DRIFT, WINDOW, ClockEstimator
+from pluriverse.diagnostics import DRIFT, WINDOW, ClockEstimator
 
 # Milliseconds in UNIX time have a few 1e-7 of rounding.
 ROUNDING = 1e-5

@@ -28,7 +28,6 @@ from pluriverse_protocol.recordings import (
     begins,
     ends,
 )
-
 from pluriverse_server.episode import Begin, Finished, Output
 from pluriverse_server.private_folder import PrivateFolder
 from pluriverse_server.process import StartError

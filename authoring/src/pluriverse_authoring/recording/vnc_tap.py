@@ -21,7 +21,6 @@ from pluriverse_protocol.rfb.pixel_format import BYTES_PER_PIXEL
 from pluriverse_protocol.rfb.raw_updates import raw_update
 from pluriverse_protocol.rfb.server_stream import ServerStream
 from pluriverse_protocol.rfb.steps import Steps
-
 from pluriverse_server.display import vnc
 from pluriverse_server.process import ChildProcess, StartError, executable
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from pluriverse_authoring.recording.keep import COARSE, OFTEN, SELDOM, RegionKeeper, Rest, blit, compact
+from pluriverse_authoring.recording.replay import Replay
 from pluriverse_protocol.recording_file import RecordingFile
 from pluriverse_protocol.recordings import Header, MalformedRecording, Said, Update
 from pluriverse_protocol.rfb.raw_updates import raw_update
-from pluriverse_server.recording.keep import COARSE, OFTEN, SELDOM, RegionKeeper, Rest, blit, compact
-from pluriverse_server.recording.replay import Replay
 from support.recorded import noise, recorded
 
 WIDTH, HEIGHT = 64, 40
@@ -67,7 +67,7 @@ def test_beside_the_regions_all_of_the_picture_is_as_it_was_five_times_a_second_
 def test_of_a_game_whose_pictures_take_too_much_the_rest_is_kept_seldom_and_coarsely(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pluriverse_server.recording.keep.HEAD_START_BYTES", 10_000)
+    monkeypatch.setattr("pluriverse_authoring.recording.keep.HEAD_START_BYTES", 10_000)
     noise = np.random.default_rng(1)
     file = RecordingFile(tmp_path / "a.plrec", HEADER)
     keeper = RegionKeeper(WIDTH, HEIGHT, [REGION], Rest(0.25, OFTEN.colours, 3_500), lambda: file.bytes)

@@ -17,11 +17,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from pluriverse_protocol.events import BUTTONS, KeyEvent, PointerEvent
-from Xlib import X, error
-from Xlib.ext import ge, xinput
-
 from pluriverse_server.x11.connection import CONNECTION_ERRORS, ReportingLoss, closing_on_error, hang_up, open_display
 from pluriverse_server.x11.raw_input import KEY_REPEAT, RAW_EVENT, select_raw_events
+from Xlib import X, error
+from Xlib.ext import ge, xinput
 
 log = logging.getLogger(__name__)
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from pluriverse.env.backoff import FIRST_PAUSE_S, JITTER, LONGEST_PAUSE_S, STEADY_S, Backoff
+from pluriverse.env.connections import FIRST_PAUSE_S, JITTER, LONGEST_PAUSE_S, STEADY_S, Backoff
 
 EVEN = 0.5
 

@@ -14,6 +14,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from pluriverse_authoring.recording.keep import compact
+from pluriverse_authoring.recording.recorder import Recorder, RecordingFailed
+from pluriverse_authoring.recording.replay import Moment, Replay
 from pluriverse_protocol import reports
 from pluriverse_protocol.events import KeyEvent, PointerEvent
 from pluriverse_protocol.recording_file import PARTIAL, open_recording
@@ -21,9 +24,6 @@ from pluriverse_protocol.recordings import Header
 from pluriverse_server.display.injector import Injector
 from pluriverse_server.episode import Begin, Environment, Finished
 from pluriverse_server.process import StartError
-from pluriverse_server.recording.keep import compact
-from pluriverse_server.recording.recorder import Recorder, RecordingFailed
-from pluriverse_server.recording.replay import Moment, Replay
 from support.desktop import Desktop
 from support.full_disk import files_of_at_most
 from support.rfb import RfbClient

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pluriverse.adapters.backend import Phase, require_ready
-from pluriverse.adapters.player import LOOK_S, STALL_S, Player
+from pluriverse.adapters.real_time import LOOK_S, STALL_S, Player
 from pluriverse.errors import Misuse, ResetNeeded
 from pluriverse.rewarder.result import Result
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pluriverse.errors import ActionError
-from pluriverse.vnc.input_state import InputEvent, InputState
+from pluriverse.vnc.connection import InputEvent, InputState
 from pluriverse_protocol.events import KeyEvent, PointerEvent
 from pluriverse_protocol.rfb import messages
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pluriverse.adapters.observations import Observations
+from pluriverse.adapters.info import Observations
 from pluriverse.adapters.pictures import PictureOptions, Pictures
 from pluriverse.errors import RemoteFailed
 from pluriverse.rewarder.result import Result

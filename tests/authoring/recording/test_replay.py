@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from pluriverse_authoring.recording.replay import Replay
 from pluriverse_protocol.recording_file import RecordingFile
 from pluriverse_protocol.recordings import Header, Record, Said, TruncatedRecording, Update
 from pluriverse_protocol.rfb.raw_updates import raw_update
-from pluriverse_server.recording.replay import Replay
 
 HEADER = Header("toy", "1.0.0", "toy.First-v0", 8, 8, 10.0, 0.0)
 

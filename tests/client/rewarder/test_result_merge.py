@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pluriverse.rewarder.merge import MAX_INFO_KEYS, merge_info, reported
+from pluriverse.rewarder.result import MAX_INFO_KEYS, merge_info, reported
 
 
 def merged(*infos: dict[str, Any]) -> dict[str, Any]:
