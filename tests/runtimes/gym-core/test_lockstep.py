@@ -90,15 +90,7 @@ def played(stepper: Stepper, env: str, seed: int, steps: int) -> list[tuple[obje
     return seen
 
 
-@pytest.mark.parametrize(
-    "env",
-    [
-        "PongDeterministic-v3",
-        "CartPoleSync-v0",
-        "LunarLander-v3",
-        "FrozenLake-v1",
-    ],
-)
+@pytest.mark.parametrize("env", ["PongDeterministic-v3", "CartPoleSync-v0", "LunarLander-v3", "FrozenLake-v1"])
 def test_same_seed_and_keys_give_the_same_episode_to_the_pixel(stepper: Stepper, env: str) -> None:
     first = played(stepper, env, 3, 60)
     played(stepper, "SpaceInvaders-v0", 1, 5)
