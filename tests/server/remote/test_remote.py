@@ -388,6 +388,7 @@ async def test_episode_begins_with_the_screen_as_it_was_at_the_first_one(
         screen, state = up.remote.screen, up.remote.service.state
         assert state is not None
         # After the start of the program was taken for its own.
+        await agent.hear_method("v0.env.describe", env_state="running")
         await state.restore_input()
         with (
             Window(screen.display, screen.xauthority) as window,

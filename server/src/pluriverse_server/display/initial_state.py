@@ -10,6 +10,7 @@ import contextlib
 import logging
 import os
 import subprocess
+import time
 from collections.abc import Callable, Hashable, Sequence
 from pathlib import Path
 from typing import Any, Final, Self
@@ -46,6 +47,11 @@ _LONGEST_PROPERTY: Final = 1 << 20
 # No key of any keyboard; it is on no map.
 _NO_KEY: Final = 255
 
+# What a pointer's mask has of the buttons; for how long they may be on their way up, and how often that is looked at.
+_ANY_BUTTON: Final = X.Button1Mask | X.Button2Mask | X.Button3Mask | X.Button4Mask | X.Button5Mask
+BUTTONS_S: Final = 0.5
+LOOK_S: Final = 0.002
+
 
 class InitialState:
     """The state that comes back, and the connection that it comes by. Blocking, for one thread at a time."""
@@ -73,6 +79,13 @@ class InitialState:
             # The same, but for what the program that is there has made of it at its start.
             self._wanted = dict(self._first)
             self._changed: set[Hashable] = set()
+
+    def wait_for_buttons(self) -> None:
+        """Return once no button is held, or one is for BUTTONS_S."""
+        until = time.monotonic() + BUTTONS_S
+        with ReportingLoss(self._display):
+            while self._root.query_pointer().mask & _ANY_BUTTON and time.monotonic() < until:
+                time.sleep(LOOK_S)
 
     def restore_input(self) -> None:
         """Let go of everything that is held, locked or latched, and put the pointer back."""
@@ -299,6 +312,9 @@ class AsyncInitialState:
     @classmethod
     async def open(cls, display: str, xauthority: Path) -> Self:
         return cls(await open_in_thread("initial state", lambda: InitialState(display, xauthority), display))
+
+    async def wait_for_buttons(self) -> None:
+        await self._run(InitialState.wait_for_buttons)
 
     async def restore_input(self) -> None:
         await self._run(InitialState.restore_input)

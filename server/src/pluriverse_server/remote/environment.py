@@ -334,9 +334,17 @@ class EnvironmentService:
             with contextlib.suppress(DisplayLost):
                 await self._injector.release_all()
 
-    async def _restore_input(self) -> None:
+    async def _lift(self) -> None:
+        """Release what is held by agents and VNC clients."""
+        presses = self._vnc_proxy.presses
         self._vnc_proxy.lift()
+        if presses and self.state is not None:
+            # With the button the VNC server moves the pointer, which is put back after that.
+            await self.state.wait_for_buttons()
         await self._release()
+
+    async def _restore_input(self) -> None:
+        await self._lift()
         if self.state is not None:
             await self.state.restore_input()
 
@@ -345,8 +353,7 @@ class EnvironmentService:
             await self.state.restore_screen()
 
     async def _begin(self, begin: Begin, state: AsyncInitialState) -> None:
-        self._vnc_proxy.lift()
-        await self._release()
+        await self._lift()
         # A scraper, which knows when its program ends and starts, does the rest.
         await (state.restore_input() if self._manifest.has_scraper else state.restore())
         if begin is self._beginning:

@@ -133,6 +133,11 @@ class ClientInput:
         self._passed = bytearray()
         self._reader = StepReader(self._run())
 
+    @property
+    def presses(self) -> bool:
+        """Whether the VNC server was told of a button that is down."""
+        return self._pointer.buttonmask != 0
+
     def feed(self, data: bytes) -> None:
         """Send on what came, up to a key that has to be put on the map first, or what is over the client's share."""
         self._reader.feed(data)

@@ -165,6 +165,11 @@ class VncProxy:
     def note_heard(self) -> None:
         self.heard_at = time.monotonic()
 
+    @property
+    def presses(self) -> bool:
+        """Whether a client holds a button. May be asked from any thread."""
+        return any(client.presses for client in list(self.clients))
+
     def lift(self) -> None:
         if self._thread is not None:
             self._thread.call(self._lift)
@@ -272,6 +277,10 @@ class _ClientHalf(Half):
     @property
     def types(self) -> bool:
         return self._input is not None
+
+    @property
+    def presses(self) -> bool:
+        return self._input is not None and self._input.presses
 
     def lift(self) -> None:
         if self._input is not None:
