@@ -24,6 +24,7 @@ OTHERS: Final = {
     "client/native/test_twins.py": "client/native",
     "client/native/test_web_stream.py": "client/native/web_stream.c",
     "client/testing/test_testing.py": "client/src/pluriverse/testing",
+    "evaluation/suites/realtime/test_scripts.py": "evaluation/src/pluriverse_eval/suites/realtime",
     "evaluation/suites/realtime/test_suite.py": "evaluation/src/pluriverse_eval/suites/realtime.toml",
     "server/display/test_connection.py": "server/src/pluriverse_server/x11/connection.py",
     "server/scraper/test_remote.py": "server/src/pluriverse_server/scraper",
