@@ -295,7 +295,7 @@ class VectorEnv(Env):
             RemoteFailed: a remote broke, and ``replace_on_crash`` is off.
             ConfigurationError: a remote refused the reset, for its environment, rate or options.
         """
-        self.require(begun=True)
+        self._require_begun()
         actions = parse_actions(action_n, self.n)
         for index, action in enumerate(actions):
             self.act(index, action.events, peek=action.peek)
@@ -316,7 +316,7 @@ class VectorEnv(Env):
         Raises:
             ResetNeeded: before the first ``reset``.
         """
-        connection = self.require(begun=True).by_index[index]
+        connection = self._require_begun().by_index[index]
         if connection is not None and (connection.rewarder.error or connection.given_up):
             connection = None
         self._slots[index].act(connection, events, time.monotonic() + steady.CLOCK.offset, peek=peek)
@@ -329,7 +329,7 @@ class VectorEnv(Env):
             RemoteFailed: a remote broke, and ``replace_on_crash`` is off.
             ConfigurationError: a remote refused the reset.
         """
-        connections = self.require(begun=True)
+        connections = self._require_begun()
         now = time.monotonic() + steady.CLOCK.offset
         results: dict[int, Result] = {}
         for index in indices:
@@ -358,7 +358,7 @@ class VectorEnv(Env):
 
     def require_wellbehaved(self, index: int) -> None:
         """Raise ``RemoteMisbehaved`` if a remote broke the protocol since its last reset."""
-        error = self.require().misbehaved.get(index)
+        error = self.require().misbehaved.get(self._index(index))
         if error is not None:
             raise RemoteMisbehaved(f"remote {index}: {error}") from error
 
@@ -396,11 +396,8 @@ class VectorEnv(Env):
     def __repr__(self) -> str:
         return f"VectorEnv({self.spec.id if self.spec is not None else None!r}, n={self.n})"
 
-    def require(self, *, begun: bool = False) -> RemoteConnections:
-        """Raise ``Closed`` unless this is configured, and not closed; ``Misuse`` in a fork of its process.
-
-        ``begun``: raise ``ResetNeeded`` before the first ``reset``, too.
-        """
+    def require(self) -> RemoteConnections:
+        """Raise ``Closed`` unless this is configured, and not closed; ``Misuse`` in a fork of its process."""
         if not self.owner.is_here:
             self.owner.require()
         connections = self._connections
@@ -410,7 +407,11 @@ class VectorEnv(Env):
             raise Closed("this environment isn't configured; call configure(remotes=…) first")
         if connections.failed is not None:
             raise RemoteFailed(f"a remote can't be replaced: {connections.failed!r}") from connections.failed
-        if begun and not self._resets.wanted:
+        return connections
+
+    def _require_begun(self) -> RemoteConnections:
+        connections = self.require()
+        if not self._resets.wanted:
             raise ResetNeeded("call reset() before the first step()")
         return connections
 
