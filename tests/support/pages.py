@@ -179,9 +179,9 @@ class PageRemote:
         return self.remote.status()
 
     def browser(self) -> int:
-        """The browser's process id, whose own children have its name."""
-        browsers = {pid for pid, name in Leftovers.descendants() if name == "chromium"}
-        return next(pid for pid in browsers if psutil.Process(pid).ppid() not in browsers)
+        """The browser's process id; its own children have its name, and a type."""
+        browsers = [psutil.Process(pid) for pid, name in Leftovers.descendants() if name == "chromium"]
+        return next(each.pid for each in browsers if "--type=" not in " ".join(each.cmdline()))
 
 
 def make_remote(directory: Path) -> Remote:
