@@ -50,8 +50,8 @@ static double unix_now(void) {
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-static void ring(struct connection *connection) {
-    if (connection->bell >= 0) eventfd_write(connection->bell, 1);
+static void wake(struct connection *connection) {
+    if (connection->waker >= 0) eventfd_write(connection->waker, 1);
 }
 
 /* -- Failing ------------------------------------------------------------------------------------------------------- */
@@ -75,7 +75,7 @@ static void fail(struct connection *connection, enum connection_failure failure,
     pool_forget(connection);
     if (connection->fd >= 0) shutdown(connection->fd, SHUT_RDWR);
     pthread_mutex_unlock(&connection->lock);
-    ring(connection);
+    wake(connection);
 }
 
 /* -- Sending ------------------------------------------------------------------------------------------------------- */
@@ -251,7 +251,7 @@ static void publish(struct connection *connection) {
     bool published = frames_publish(&connection->frames, state->updates, state->pixels, at);
     if (published) atomic_store(&connection->fresh, true);
     pthread_mutex_unlock(&connection->lock);
-    if (published) ring(connection);
+    if (published) wake(connection);
 }
 
 static bool on_event(void *context, const struct rfb_event *event) {
@@ -421,7 +421,7 @@ struct connection *connection_open(int fd, const struct connection_options *opti
     pthread_mutex_init(&connection->lock, NULL);
     connection->generation = pool_generation();
     connection->fd = fd;
-    connection->bell = options->bell;
+    connection->waker = options->waker;
     connection->web = options->web_left >= 0;
     if (connection->web) connection->stream.left = (uint64_t)options->web_left;
     connection->stream.opcode = WEB_BINARY;

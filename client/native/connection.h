@@ -22,7 +22,7 @@ struct connection_options {
     bool continuous; /* updates without requests, where the server can */
     struct rfb_decoder_options decoder;
     double silence_s;
-    int bell; /* an eventfd to write to when there is a frame, or a failure; -1: none */
+    int waker; /* an eventfd to write to when there is a frame, or a failure; -1: none */
     const uint8_t *leftover; /* what came with the last bytes of the handshake */
     size_t leftover_size;
     int64_t web_left; /* RFB is in a WebSocket, of whose message so many bytes are still to come; -1: it is in none */

@@ -13,7 +13,7 @@ struct connection {
     unsigned generation; /* of the process: a fork's child can't use its parent's */
     int fd;
     bool web; /* RFB is in a WebSocket's messages, of the stream */
-    int bell; /* an eventfd to write to when there is a frame, or a failure; -1: none */
+    int waker; /* an eventfd to write to when there is a frame, or a failure; -1: none */
 
     /* Of the pool, under its lock; the worker's end also under the connection's. */
     struct worker *worker;

@@ -126,15 +126,15 @@ static bool check(const struct connection_options *options) {
 
 static PyObject *connection_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
     static char *known[] = {"fd",        "width",    "height", "continuous", "regions", "spec",
-                            "silence_s", "leftover", "bell",   "web_left",   NULL};
-    struct connection_options options = {.silence_s = 10, .bell = -1, .web_left = -1};
+                            "silence_s", "leftover", "waker",  "web_left", NULL};
+    struct connection_options options = {.silence_s = 10, .waker = -1, .web_left = -1};
     PyObject *regions = Py_None, *spec = Py_None;
     int fd, continuous = 1;
     long long web_left = -1;
     Py_buffer leftover = {0};
     if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "iii|$pOOdy*iL:NativeConnection", known, &fd, &options.width,
                                      &options.height, &continuous, &regions, &spec, &options.silence_s, &leftover,
-                                     &options.bell, &web_left)) {
+                                     &options.waker, &web_left)) {
         return NULL;
     }
     options.continuous = continuous;

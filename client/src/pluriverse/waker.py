@@ -1,7 +1,6 @@
 """Wakes an agent that waits: at a new frame of any screen, a message of any rewarder, a broken connection.
 
-One bell serves the whole process. A producer rings it when it has something new; a waiting thread checks again at each
-ring.
+One serves the whole process. A producer wakes it when it has something new; a waiting thread then checks again.
 """
 
 from __future__ import annotations
@@ -21,66 +20,66 @@ T = TypeVar("T")
 
 
 class ConditionWaker:
-    """A bell for systems without eventfd; nor have they the native driver, which rings the other one."""
+    """For systems without eventfd; nor have they the native driver, which wakes the other one."""
 
     fd: Final = -1
 
     def __init__(self) -> None:
-        self._rung = threading.Condition()
+        self._woken = threading.Condition()
 
-    def ring(self) -> None:
+    def wake(self) -> None:
         """Wake everybody who waits."""
-        with self._rung:
-            self._rung.notify_all()
+        with self._woken:
+            self._woken.notify_all()
 
     def wait_for(self, condition: Callable[[], T], timeout_s: float) -> T:
-        """Wait until ``condition`` holds, looking at each ring, for ``timeout_s`` at most; return what it said last."""
-        with self._rung:
-            return self._rung.wait_for(condition, timeout_s)
+        """Wait until ``condition`` holds, looking at each wake, for ``timeout_s`` at most; return what it said last."""
+        with self._woken:
+            return self._woken.wait_for(condition, timeout_s)
 
 
 class EventWaker:
-    """A bell of Linux: an eventfd that is written at each ring and never read.
+    """For Linux: an eventfd that is written at each wake and never read.
 
-    Each waiting thread has an epoll of its own, to which a write is an edge: a ring between a look and a wait isn't
-    missed, native threads ring without the GIL by writing to ``fd``, and signals interrupt a wait at once.
+    Each waiting thread has an epoll of its own, to which a write is an edge: a wake between a look and a wait isn't
+    missed, native threads wake without the GIL by writing to ``fd``, and signals interrupt a wait at once.
     """
 
     def __init__(self) -> None:
         self.fd: int = _eventfd()
         self._waiting = threading.local()
-        self._rings()  # a program's main thread opens no descriptor later than this
-        # A child that waited at its parent's epoll would take rings from the parent.
+        self._wakes()  # a program's main thread opens no descriptor later than this
+        # A child that waited at its parent's epoll would take wakes from the parent.
         os.register_at_fork(after_in_child=self._renew)
 
-    def ring(self) -> None:
+    def wake(self) -> None:
         """Wake everybody who waits."""
         os.eventfd_write(self.fd, 1)
 
     def wait_for(self, condition: Callable[[], T], timeout_s: float) -> T:
-        """Wait until ``condition`` holds, looking at each ring, for ``timeout_s`` at most; return what it said last."""
+        """Wait until ``condition`` holds, looking at each wake, for ``timeout_s`` at most; return what it said last."""
         try:
-            rings = self._waiting.rings
+            wakes = self._waiting.wakes
         except AttributeError:
-            rings = self._rings()
+            wakes = self._wakes()
         deadline = time.monotonic() + timeout_s
         while True:
-            rings.poll(0)  # forget the rings so far, before looking at what they were for
+            wakes.poll(0)  # forget the wakes so far, before looking at what they were for
             said = condition()
             if said:
                 return said
             left = deadline - time.monotonic()
             if left <= 0:
                 return said
-            if rings.fileno() < FD_SETSIZE:
-                select.select([rings], [], [], left)
+            if wakes.fileno() < FD_SETSIZE:
+                select.select([wakes], [], [], left)
             else:
-                rings.poll(left)  # in whole milliseconds
+                wakes.poll(left)  # in whole milliseconds
 
-    def _rings(self) -> select.epoll:
-        self._waiting.rings = rings = select.epoll()
-        rings.register(self.fd, select.EPOLLIN | select.EPOLLET)
-        return rings
+    def _wakes(self) -> select.epoll:
+        self._waiting.wakes = wakes = select.epoll()
+        wakes.register(self.fd, select.EPOLLIN | select.EPOLLET)
+        return wakes
 
     def _renew(self) -> None:
         os.close(self.fd)

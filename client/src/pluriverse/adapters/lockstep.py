@@ -340,7 +340,7 @@ class Lockstep:
         asked = [copy.remote for copy in resetting if not copy.slot and copy.granted is None]
         all_asked = alone and len(asked) == len(resetting)
         if asked:
-            # Their rewarder connections ring a bell, which step channels don't.
+            # Their rewarder connections wake who waits, which step channels don't.
             self._env.changed(asked, min(timeout_s, LOOK_S) if all_asked else 0.0)
         with self._answers.whole:
             for copy in resetting:

@@ -309,7 +309,7 @@ class RemoteConnections:
     def _notify(self, index: int) -> None:
         """Wake whoever waits for something new."""
         self.news[index] += 1
-        WAKER.ring()
+        WAKER.wake()
 
     async def _see_to(self, index: int) -> None:
         self._start_mending(index)

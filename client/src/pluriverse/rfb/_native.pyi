@@ -59,7 +59,7 @@ class NativeConnection:
     although it owes something is given up, and one that takes as long over one update.
     ``leftover`` is what came with the end of the handshake.
     ``web_left``: RFB is in a WebSocket's messages, and so many bytes of one are still to come; -1: it is in none.
-    ``bell`` is an eventfd that is written when there is a frame, or a failure.
+    ``waker`` is an eventfd that is written when there is a frame, or a failure.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class NativeConnection:
         spec: PictureSpec | None = None,
         silence_s: float = 10.0,
         leftover: bytes = b"",
-        bell: int = -1,
+        waker: int = -1,
         web_left: int = -1,
     ) -> None:
         """Take over the socket ``fd``, which must be connected.

@@ -34,7 +34,7 @@ class NativePump:
             spec=options.picture,
             silence_s=options.silence_s,
             leftover=leftover,
-            bell=WAKER.fd,
+            waker=WAKER.fd,
             web_left=-1 if opened.stream is None else opened.stream.left,
         )
 

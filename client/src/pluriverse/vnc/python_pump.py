@@ -127,7 +127,7 @@ class PythonPump:
                 if not self._closing and self._error is None:
                     self._error = error
             self._shut(socket.SHUT_RDWR)
-        WAKER.ring()
+        WAKER.wake()
 
     def _is_readable(self) -> bool:
         """Wait for input, for a tick; send what is unsent."""
@@ -186,7 +186,7 @@ class PythonPump:
         array = self._decoder.picture
         array.flags.writeable = False
         self._frame = Frame(array, self._decoder.block, self._decoder.updates, self._decoder.pixels, time.time())
-        WAKER.ring()
+        WAKER.wake()
 
     def _check_silence(self, silent_s: float) -> None:
         if silent_s > self._options.silence_s:
