@@ -1,10 +1,9 @@
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterator
 
-import psutil
 import pytest
+from support.process_tree import children
 from support.program import until
 from support.remotes import MachineRemote, on_machine
 from support.xvfb import Xvfb, xvfb
@@ -17,21 +16,12 @@ def tk_display() -> Iterator[Xvfb]:
         yield server
 
 
-def programs() -> list[int]:
-    """The process ids of gym-core's programs below this one."""
-    found: list[int] = []
-    for child in psutil.Process().children(recursive=True):
-        with contextlib.suppress(psutil.Error):  # it ended meanwhile
-            found += [child.pid] if "main.py" in child.cmdline() else []
-    return found
-
-
 @pytest.fixture(scope="session")
 def remote() -> Iterator[MachineRemote]:
     """One that plays gym-core, for all tests that need no more than some episodes."""
     with on_machine() as started:
         # It greets before its program runs, which would be a leftover of the first test.
-        until(programs, bool)
+        until(lambda: children("main.py"), bool)
         yield started
 
 

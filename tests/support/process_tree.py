@@ -1,4 +1,4 @@
-"""Ends a process of a test with all that it started."""
+"""The processes that a test started, and their end."""
 
 from __future__ import annotations
 
@@ -6,6 +6,16 @@ import contextlib
 import subprocess
 
 import psutil
+
+
+def children(name: str) -> list[psutil.Process]:
+    """The processes below this one that have ``name`` in their command line, the newest last; ids wrap around."""
+    found: list[psutil.Process] = []
+    for child in psutil.Process().children(recursive=True):
+        with contextlib.suppress(psutil.Error):  # it ended meanwhile
+            if any(name in word for word in child.cmdline()):
+                found.append(child)
+    return sorted(found, key=psutil.Process.create_time)
 
 
 def end(process: subprocess.Popen[bytes]) -> None:

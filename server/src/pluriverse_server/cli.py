@@ -78,10 +78,7 @@ def _add_authoring() -> None:
 
     def missing(context: typer.Context) -> None:
         """Make a runtime; needs pluriverse-authoring."""
-        fail(
-            f"{context.info_name} is a part of pluriverse-authoring; install it: pip install pluriverse-authoring",
-            EXIT_USAGE,
-        )
+        fail(f"{context.info_name} needs pluriverse-authoring: pip install pluriverse-authoring", EXIT_USAGE)
 
     for name in AUTHORING:
         app.command(

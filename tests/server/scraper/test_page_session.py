@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
 import signal
 import tempfile
@@ -17,6 +16,7 @@ import pytest_asyncio
 from pluriverse_server.sources.page.devtools import CALL_TIMEOUT_S
 from support.agent import Message
 from support.pages import SIDE_CLICKS, SIDES, PageRemote, page_remote, short_folder, write_runtime
+from support.process_tree import children
 from support.rfb import RfbClient
 from support.served import PASSWORD
 from support.waiting import eventually
@@ -285,12 +285,5 @@ async def test_reset_that_meets_a_dying_page_begins_as_soon_as_that_is_replaced(
 
 
 def renderers() -> list[int]:
-    """The process ids of the browser's pages, the newest last; ids themselves wrap around."""
-    import psutil
-
-    found: list[psutil.Process] = []
-    for child in psutil.Process().children(recursive=True):
-        with contextlib.suppress(psutil.Error):  # it ended meanwhile
-            if "--type=renderer" in child.cmdline():
-                found.append(child)
-    return [child.pid for child in sorted(found, key=psutil.Process.create_time)]
+    """The process ids of the browser's pages, the newest last."""
+    return [child.pid for child in children("--type=renderer")]

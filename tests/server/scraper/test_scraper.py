@@ -13,6 +13,7 @@ import pytest
 from pluriverse_protocol.reports import Done, Frame, Readings, Ready, Reward
 from support import sessions
 from support.leftovers import Leftovers
+from support.process_tree import children
 from support.scraped import MANIFEST, Scraped, scraping
 from support.waiting import eventually
 
@@ -23,18 +24,6 @@ COMMAND = MANIFEST["program"]["command"]
 
 def mode(*words: str) -> dict[str, Any]:
     return {"command": [*COMMAND, *words]}
-
-
-def children(name: str) -> list[psutil.Process]:
-    """The processes below this one that have ``name`` in their command line."""
-    found: list[psutil.Process] = []
-    for child in psutil.Process().children(recursive=True):
-        try:
-            if any(name in word for word in child.cmdline()):
-                found.append(child)
-        except psutil.Error:
-            continue
-    return found
 
 
 def programs() -> list[psutil.Process]:
@@ -277,8 +266,7 @@ async def test_spare_that_has_ended_is_never_shown(tmp_path: Path) -> None:
         await eventually(lambda: len(scraped.homes()) == 2)
         [spare] = set(scraped.homes()) - {shown}
         await eventually((spare / "played").exists)
-        newest = max(children("game.py"), key=psutil.Process.create_time)
-        newest.kill()
+        children("game.py")[-1].kill()
         await eventually(lambda: not spare.exists())
         episode = await scraped.ready()
         await scraped.press("Right")
