@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 from pluriverse_server.private_folder import LOCK, PREFIX, SHORT, PrivateFolder, sweep
+from pluriverse_server.programs.program import SCRAPER_FOLDER
+from pluriverse_server.scraper.page_session import FOLDER
 
 pytestmark = pytest.mark.browser
 
@@ -25,11 +27,11 @@ signal.pause()
 """
 
 
-@pytest.fixture(autouse=True, params=["", "x" * 200], ids=["short", "long"])
+@pytest.fixture(autouse=True, params=[0, 8, 200], ids=["short", "longer", "long"])
 def place(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Generator[Path]:
-    """A place for temporary files that no other test shares, with a short path or a long one."""
+    """A place for temporary files that no other test shares, whose path has so many characters more."""
     with tempfile.TemporaryDirectory(prefix="pv-", dir=SHORT) as folder:
-        place = Path(folder, request.param)
+        place = Path(folder, "x" * request.param)
         place.mkdir(exist_ok=True)
         monkeypatch.setattr(tempfile, "tempdir", str(place))
         monkeypatch.setenv("TMPDIR", str(place))
@@ -48,7 +50,9 @@ def test_files_are_where_temporary_files_belong_and_the_path_fits_a_browsers_soc
     folder = PrivateFolder()
     (folder.path / "file").touch()
     assert [file.parent.parent for file in place.glob("*/file")] == [place]
-    socket_path = folder.path / "b/org.chromium.Chromium.123456/SingletonSocket"
+    scraper = folder.path / SCRAPER_FOLDER
+    scraper.mkdir()
+    socket_path = Path(tempfile.mkdtemp(prefix="", dir=scraper), FOLDER, "org.chromium.Chromium.123456/SingletonSocket")
     socket_path.parent.mkdir(parents=True)
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(socket_path))
