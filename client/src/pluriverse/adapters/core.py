@@ -247,7 +247,7 @@ class Core:
             self._backend.look(max(0.0, left))
             if left <= 0 and len(answers.ready) < count:
                 away = ", ".join(map(str, answers.waiting))
-                raise RemoteFailed(f"nothing came of environments {away} within {timeout_s:g} s")
+                raise RemoteFailed(f"nothing came of environments {away} within {timeout_s:g} s{self._why_away()}")
 
     def require_whole(self) -> None:
         """Check that this may be used, and that no call was interrupted since the last ``reset``."""
@@ -352,4 +352,7 @@ class Core:
                 return described
             self.env.require_wellbehaved(0)
             self.env.changed([0], LOOK_S)
-        raise RemoteFailed(f"no episode of {self.env} began within {RECEIVE_S:g} s")
+        raise RemoteFailed(f"no episode of {self.env} began within {RECEIVE_S:g} s{self._why_away()}")
+
+    def _why_away(self) -> str:
+        return "".join(f"; {reason}" for reason in self.env.require().away.values())

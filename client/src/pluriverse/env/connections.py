@@ -221,6 +221,8 @@ class RemoteConnections:
         self._backoffs = [Backoff() for _ in range(manager.n)]
         self.misbehaved: dict[int, RemoteMisbehaved] = {}
         """Why remotes were refused since their last reset."""
+        self.away: dict[int, str] = {}
+        """Why remotes could not be reached when that was tried last."""
         self.failed: Exception | None = None
         """Why a remote can't be replaced, where that is no error of a remote."""
         self._closed = False
@@ -303,6 +305,7 @@ class RemoteConnections:
         if self._resets.wanted:
             self._resets.send(index, rewarder)
         self.by_index[index] = connection
+        self.away.pop(index, None)
         self._backoffs[index].whole(time.monotonic())
         self._notify(index)
 
@@ -399,6 +402,7 @@ class RemoteConnections:
                 await self._connect(index, address)
             except RemoteError as error:
                 log.warning("remote %d is still away: %s", index, error)
+                self.away[index] = str(error)
                 if isinstance(error.__cause__, RemoteMisbehaved):
                     self.misbehaved[index] = error.__cause__
             except Exception as error:
