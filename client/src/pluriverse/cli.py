@@ -318,16 +318,20 @@ def verify(
 
 @app.command()
 def doctor(runtime: Annotated[str, typer.Argument(help="The runtime that is to run.")] = "gym-core") -> None:
-    """Print what is missing on this machine, and the command that mends it; exit with 1 if nothing can be played."""
+    """Play a runtime in each way that this machine has; print what is missing, and the command that installs it.
+
+    Exits with 1 if the runtime can't be played here.
+    """
     from .doctor import examine
 
-    findings = examine(runtime)
-    for finding in findings:
+    playable = True
+    for finding in examine(runtime):
+        playable = playable and (finding.present or not finding.needed)
         mark = "ok     " if finding.present else "missing"
         typer.echo(f"{mark}  {finding.name}: {finding.purpose if finding.present else finding.missing}")
         if finding.mend:
             typer.echo(f"         for {finding.purpose}: {finding.mend}")
-    if not all(finding.present for finding in findings if finding.needed):
+    if not playable:
         raise typer.Exit(EXIT_BROKEN)
 
 

@@ -21,7 +21,14 @@ from pluriverse_protocol.limits import SEAT_KEPT_S
 from pluriverse_protocol.messages import Describe, Reset
 
 from pluriverse.diagnostics import place_of
-from pluriverse.errors import RemoteError, RemoteFailed, RemoteMisbehaved, RemoteUnavailable, printable
+from pluriverse.errors import (
+    ConfigurationError,
+    RemoteError,
+    RemoteFailed,
+    RemoteMisbehaved,
+    RemoteUnavailable,
+    printable,
+)
 from pluriverse.remotes import Address, Attached, RemoteManager
 from pluriverse.rewarder.connection import Credentials, RewarderConnection
 from pluriverse.rewarder.loop import BackgroundLoop
@@ -400,7 +407,7 @@ class RemoteConnections:
             try:
                 address = await self._loop.in_thread(lambda: self._manager.replace(index))
                 await self._connect(index, address)
-            except RemoteError as error:
+            except (RemoteError, ConfigurationError) as error:
                 log.warning("remote %d is still away: %s", index, error)
                 self.away[index] = str(error)
                 if isinstance(error.__cause__, RemoteMisbehaved):
