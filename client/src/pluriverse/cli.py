@@ -278,14 +278,16 @@ def export(
     ] = None,
     fps: Annotated[float | None, typer.Option(min=0.1, max=1000, help="Steps a second; else the recording's.")] = None,
     size: Annotated[
-        tuple[int, int] | None, typer.Option(help="Height and width of the pictures, in pixels; else as they are.")
+        tuple[int, int] | None,
+        typer.Option(metavar="WIDTH HEIGHT", help="The pictures' size, in pixels; if not given, as they are."),
     ] = None,
 ) -> None:
     """Write recordings as a dataset of a person's observations and actions, or as films."""
     from .recording.export import Export
 
     with exit_on_error():
-        exporter = Export(recording, fps=fps, size=size, kind=actions, report=typer.echo)
+        shape = None if size is None else (size[1], size[0])
+        exporter = Export(recording, fps=fps, size=shape, kind=actions, report=typer.echo)
         if minari is None and video is None:
             raise ConfigurationError("export what? expected --minari DATASET, --video FILE, or both")
         if minari is not None:

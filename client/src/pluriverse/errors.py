@@ -64,11 +64,14 @@ def printable(text: str) -> str:
 
 
 @contextlib.contextmanager
-def needed(what: str, *, extra: str) -> Generator[None]:
-    """Import within this what an extra of ours brings; a failure is a ConfigurationError that names both."""
+def needed(what: str, *, extra: str | None = None, package: str = "pluriverse") -> Generator[None]:
+    """Import within this what ``what`` needs; a failure is a ConfigurationError that names what is missing.
+
+    ``package``, with its ``extra`` if there is one, brings it.
+    """
     try:
         yield
     except ImportError as error:
-        raise ConfigurationError(
-            f"{what} isn't there ({error}); install it: pip install 'pluriverse[{extra}]'"
-        ) from error
+        missing = error.name if isinstance(error, ModuleNotFoundError) and error.name else str(error)
+        install = f"{package}[{extra}]" if extra else package
+        raise ConfigurationError(f"{what} needs {missing}, which isn't installed: pip install '{install}'") from error

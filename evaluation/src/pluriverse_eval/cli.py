@@ -15,7 +15,7 @@ import rich.progress
 import typer
 import typer.core
 from pluriverse.cli import EXIT_BROKEN, RemotesOption, SizeOption, exit_on_error
-from pluriverse.errors import ConfigurationError
+from pluriverse.errors import ConfigurationError, needed
 
 # What computes and draws is imported by the commands that do: the help of pluriverse waits for nothing.
 if TYPE_CHECKING:
@@ -132,11 +132,12 @@ def _run(
     """Play a suite; return how many episodes are missing."""
     from pluriverse.remotes.free import one_by_one
 
-    from .agents import open_agent
-    from .modes import parse_modes
-    from .results import Folder, Run
-    from .runner import Runner
-    from .suite import read_suite, scripted
+    with needed("eval", package="pluriverse-eval"):
+        from .agents import open_agent
+        from .modes import parse_modes
+        from .results import Folder, Run
+        from .runner import Runner
+        from .suite import read_suite, scripted
 
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
     suite = read_suite(where).only(patterns, seeds)
