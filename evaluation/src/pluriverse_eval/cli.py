@@ -7,6 +7,7 @@ import logging
 import platform
 import time
 from collections.abc import Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -29,8 +30,8 @@ class _EvalGroup(typer.core.TyperGroup):
     """``eval SUITE`` is ``eval run SUITE``."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Say ``run`` where no command is named."""
-        if args and args[0] not in (*self.commands, "--help"):
+        """Say ``run`` where no command is named, or nearly."""
+        if args and args[0] != "--help" and ("." in args[0] or not get_close_matches(args[0], self.commands)):
             args = ["run", *args]
         return super().parse_args(ctx, args)
 
@@ -38,12 +39,13 @@ class _EvalGroup(typer.core.TyperGroup):
 app: Final[typer.Typer] = typer.Typer(
     cls=_EvalGroup,
     no_args_is_help=True,
+    epilog="Example: pluriverse eval realtime -a random -r local:2 --seeds 5",
     help="Play a suite of tasks with an agent, and say how well it plays and what it loses while it thinks.\n\n"
     "``eval SUITE`` is short for ``eval run SUITE``.",
 )
 
 
-@app.command()
+@app.command(epilog="Example: pluriverse eval realtime -a random -r local:2 --seeds 5")
 def run(
     suite: Annotated[str, typer.Argument(help="A suite's .toml file, or realtime, which is shipped.")] = "realtime",
     agent: Annotated[
@@ -87,7 +89,7 @@ def run(
         raise typer.Exit(EXIT_BROKEN)
 
 
-@app.command()
+@app.command(epilog="Example: pluriverse eval compare eval/realtime-random eval/realtime-still")
 def compare(
     first: Annotated[Path, typer.Argument(help="A folder of results.")],
     second: Annotated[Path, typer.Argument(help="Another, of the same suite.")],
@@ -97,7 +99,7 @@ def compare(
         _compare(first, second)
 
 
-@app.command()
+@app.command(epilog="Example: pluriverse eval table eval/realtime-*")
 def table(
     folders: Annotated[list[Path], typer.Argument(help="Folders of results, of the same suite.")],
 ) -> None:
@@ -109,7 +111,7 @@ def table(
             _print(each)
 
 
-@app.command()
+@app.command(epilog="Example: pluriverse eval report eval/realtime-random")
 def report(folder: Annotated[Path, typer.Argument(help="A folder of results.")]) -> None:
     """Write report.html of a folder again."""
     with exit_on_error():

@@ -46,7 +46,9 @@ def test_ffmpeg_that_ends_at_once_is_an_error_with_its_last_words(
 def test_ffmpeg_without_h264_is_an_error_with_the_command_that_brings_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stand_in(tmp_path, monkeypatch, """case "$*" in *"-c:v libx264"*) echo "Unknown encoder 'libx264'" >&2; exit 8;; esac""")
+    stand_in(
+        tmp_path, monkeypatch, """case "$*" in *"-c:v libx264"*) echo "Unknown encoder 'libx264'" >&2; exit 8;; esac"""
+    )
     writer = VideoWriter(tmp_path / "film.mp4", SIDE, SIDE, 60.0)
     with pytest.raises(VideoError, match=r"lacks H\.264; install one that has it: pip install 'pluriverse\[video\]'"):
         writer.write(PICTURE)
