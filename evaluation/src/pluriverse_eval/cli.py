@@ -137,7 +137,7 @@ def _run(
     with needed("eval", package="pluriverse-eval"):
         from .agents import open_agent
         from .modes import parse_modes
-        from .results import Folder, Run
+        from .results import ENDS, Folder, Run
         from .runner import Runner
         from .suite import read_suite, scripted
 
@@ -159,6 +159,7 @@ def _run(
         modes=[mode.name for mode in chosen],
         seeds=suite.seeds,
         tasks=[task.name for task in suite.tasks],
+        scales={task.name: (task.random, task.reference) for task in suite.tasks},
         began=time.time(),
         versions={"pluriverse": importlib.metadata.version("pluriverse"), "python": platform.python_version()},
     )
@@ -171,10 +172,10 @@ def _run(
         line = progress.add_task("episodes")
 
         def report(episode: Episode) -> None:
-            how = f"failed: {episode.error}" if episode.error else episode.ended
+            how = f"failed: {episode.error}" if episode.error else ENDS[episode.ended]
             _console.print(
                 f"{episode.task} {episode.mode} seed {episode.seed}: "
-                f"{episode.earned:g}, score {episode.score:z.0f}, {how}",
+                f"earned {episode.earned:g}, score {episode.score:z.0f}, {how}",
                 highlight=False, markup=False,
             )  # fmt: skip
             progress.advance(line)
