@@ -287,12 +287,13 @@ def ping(
 ) -> None:
     """Measure remotes: time to connect, round trips, the clocks' difference, time to the first picture."""
     from .ping import examine
+    from .remotes import each
     from .remotes.address import parse_addresses
     from .remotes.parse import PASSWORD_VARIABLE
 
     with exit_on_error():
         for place in parse_addresses(address, os.environ.get(PASSWORD_VARIABLE)):
-            for line in examine(place, count):
+            for line in each(examine(place, count), f"measuring {place}"):
                 typer.echo(line)
 
 
@@ -361,9 +362,10 @@ def doctor(runtime: Annotated[str, typer.Argument(help="The runtime that is to r
     Exits with 1 if the runtime can't be played here.
     """
     from .doctor import examine
+    from .remotes import each
 
     playable = True
-    for finding in examine(runtime):
+    for finding in each(examine(runtime), f"playing {runtime}"):
         playable = playable and (finding.present or not finding.needed)
         mark = "ok     " if finding.present else "missing"
         typer.echo(f"{mark}  {finding.name}: {finding.purpose if finding.present else finding.missing}")

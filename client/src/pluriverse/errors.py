@@ -15,7 +15,8 @@ PluriverseError
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
+from difflib import get_close_matches
 
 
 class PluriverseError(Exception):
@@ -61,6 +62,12 @@ class RemoteMisbehaved(RemoteFailed):
 def printable(text: str) -> str:
     """Return what a remote said so that it can be shown: what would move a terminal's cursor or colours is escaped."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def did_you_mean(wanted: str, known: Mapping[str, str | None]) -> str:
+    """Return the end of a message about a name that isn't known: the nearest ones, or what they stand for."""
+    near = [known[name] or name for name in get_close_matches(wanted, known)]
+    return f" (did you mean {' or '.join(near)}?)" if near else ""
 
 
 @contextlib.contextmanager

@@ -237,10 +237,13 @@ def _read_alike(folders: Sequence[Path]) -> list[tuple[Run, list[Episode]]]:
 
 def _report(folder: Any) -> Path:
     """Write the report of a folder, print its scores, and return the page."""
+    from pluriverse.remotes import waiting
+
     from .report import write_report
     from .tables import scores
 
-    page, _, found = write_report(folder, report=_console.print)
+    with waiting("writing films and report.html"):
+        page, _, found = write_report(folder, report=_console.print)
     _print(scores(found))
     return page
 
