@@ -109,13 +109,11 @@ RUN --mount=from=packages,source=/packages,target=/packages \
 # Debian puts games there.
 ENV PATH=$PATH:/usr/games
 ARG RUNTIME=gym-core
-# The shipped runtimes' Python packages are groups of pyproject.toml; others have a requirements.txt, or need none.
-ARG GROUP=${RUNTIME}
 ARG VERSION=0.1.0
 RUN --mount=from=build,source=/opt/tools,target=/opt/tools --mount=from=build,source=/src,target=/src \
     --mount=from=packages,source=/packages,target=/packages \
     cd /src && /opt/tools/bin/uv pip install -q --no-cache --python /opt/pluriverse/bin/python --compile-bytecode \
-      -c requirements.lock ${GROUP:+--group "$GROUP"} -r /packages/requirements.txt
+      -c requirements.lock -r /packages/requirements.txt
 COPY --from=vendor /src/runtimes/${RUNTIME} /runtime
 RUN /opt/pluriverse/bin/python -m compileall -q /runtime
 LABEL org.opencontainers.image.title="pluriverse/${RUNTIME}" \

@@ -18,6 +18,7 @@ from typer.testing import CliRunner
 
 pytestmark = pytest.mark.display
 
+ROOT = Path(__file__).parents[2]
 COMMAND = [sys.executable, "-m", "pluriverse.cli"]
 
 
@@ -131,18 +132,45 @@ def test_container_of_a_command_that_is_killed_is_removed() -> None:
     client.close()
 
 
-def test_doctor_tells_what_is_missing_and_what_mends_it(tmp_path: Path) -> None:
-    well = run("doctor")
+def test_doctor_has_played_what_it_vouches_for() -> None:
+    well = run("doctor", "doom")
     assert well.returncode == 0, well.stdout
-    assert "ok       VNC driver: seeing and acting" in well.stdout
-    assert "ok       local remotes" in well.stdout
-    assert "ok       the display xvnc" in well.stdout
-    ill = run("doctor", env={"PATH": "/nonexistent", "DOCKER_HOST": f"unix://{tmp_path}/no.sock"})
-    assert ill.returncode == 0
-    assert "missing  Xvfb: not on PATH" in ill.stdout
-    assert "apt-get install xvfb" in ill.stdout
-    assert "missing  Docker with pluriverse/gym-core: no Docker engine answers" in ill.stdout
-    assert "remotes='vnc://HOST:5900+15900?password=…'" in ill.stdout
+    for line in ("VNC driver: seeing and acting", "local remotes", "doom can be played", "the display xvnc"):
+        assert f"ok       {line}" in well.stdout
+
+
+def test_doctor_tells_what_is_missing_with_the_command_that_installs_it(tmp_path: Path) -> None:
+    nothing = run("doctor", env={"PATH": "/nonexistent", "DOCKER_HOST": f"unix://{tmp_path}/no.sock"})
+    assert nothing.returncode == 1
+    assert "missing  Docker with pluriverse/gym-core: no Docker engine answers" in nothing.stdout
+    assert "apt-get install docker.io" in nothing.stdout
+    assert "missing  local remotes: " in nothing.stdout
+    assert "apt-get install util-linux" in nothing.stdout
+    assert "remotes='vnc://HOST:5900+15900?password=…'" in nothing.stdout
+
+
+def test_what_a_runtime_lacks_is_one_line_of_doctor_run_and_make(tmp_path: Path) -> None:
+    (tmp_path / "doom").mkdir()
+    (tmp_path / "doom" / "runtime.toml").write_text((ROOT / "runtimes" / "doom" / "runtime.toml").read_text())
+    (tmp_path / "doom" / "requirements.txt").write_text("no-such-doom>=1\n")
+    (tmp_path / "bin").mkdir()
+    for program in ("setpriv", "nice"):
+        (tmp_path / "bin" / program).symlink_to(f"/usr/bin/{program}")
+    lacking = {
+        "PLURIVERSE_RUNTIMES": str(tmp_path),
+        "PATH": str(tmp_path / "bin"),
+        "DOCKER_HOST": f"unix://{tmp_path}/no.sock",
+    }
+    why = "doom needs what isn't installed here (Xvfb, X0tigervnc, no-such-doom)"
+    fix = "install it with: apt-get install tigervnc-scraping-server xvfb && pip install 'no-such-doom>=1'"
+    ill = run("doctor", "doom", env=lacking)
+    assert ill.returncode == 1
+    assert f"missing  local remotes: {why}" in ill.stdout
+    assert fix in ill.stdout
+    ran = run("run", "doom", env=lacking)
+    assert (ran.returncode, ran.stderr) == (2, f"pluriverse-server: {why}; {fix}\n")
+    made = run("random", "-e", "doom.Basic-v0", env=lacking)
+    assert (made.returncode, made.stderr) == (2, f"pluriverse: {why}; {fix}\n")
 
 
 def test_doctor_tells_why_a_screen_does_not_start_whose_programs_are_there(tmp_path: Path) -> None:
@@ -150,8 +178,7 @@ def test_doctor_tells_why_a_screen_does_not_start_whose_programs_are_there(tmp_p
         program = tmp_path / name
         program.write_text("#!/bin/sh\necho no screens found; exit 1\n")
         program.chmod(0o755)
-    ill = run("doctor", env={"PATH": f"{tmp_path}:{os.environ['PATH']}"})
-    assert "ok       Xvfb" in ill.stdout
-    assert "missing  local remotes: the remote ended before it was ready" in ill.stdout
-    assert "missing  the display xvnc: the remote ended before it was ready" in ill.stdout
-    assert "the X server ended at once, exit status 1:\nno screens found" in ill.stdout
+    ill = run("doctor", env={"PATH": f"{tmp_path}:{os.environ['PATH']}", "DOCKER_HOST": f"unix://{tmp_path}/no.sock"})
+    assert ill.returncode == 1
+    assert "missing  local remotes: the X server ended at once, exit status 1:\nno screens found" in ill.stdout
+    assert "missing  the display xvnc: the X server ended at once" in ill.stdout

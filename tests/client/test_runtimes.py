@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,25 @@ def test_runtime_is_what_stands_before_the_dot() -> None:
     for env_id in ("Pong", ".Pong", "gym-core.", ""):
         with pytest.raises(ConfigurationError, match=r"expected RUNTIME\.NAME"):
             runtime_of(env_id)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "meant"),
+    [
+        ("ALE/Pong-v5", "gym-core.Pong-v3 or"),
+        ("CartPole-v1", "gym-core.CartPole-v1 or"),
+        ("pluriverse/gym-core.Breakout-v3", "gym-core.Breakout-v3 or"),
+        ("click-test", "wob.mini.ClickTest-v0"),
+    ],
+)
+def test_nearest_environments_are_named_for_ids_of_others(wanted: str, meant: str) -> None:
+    with pytest.raises(ConfigurationError, match=rf"\(did you mean .*{re.escape(meant)}"):
+        runtime_of(wanted)
+
+
+def test_nearest_runtime_is_named() -> None:
+    with pytest.raises(ConfigurationError, match=r"no runtime 'gymcore' .*\(did you mean gym-core\?\)"):
+        runtime_folder("gymcore")
 
 
 def test_runtimes_are_those_of_the_checkout_or_of_the_variable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

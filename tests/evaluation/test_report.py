@@ -14,11 +14,19 @@ from support.recordings import played, write
 
 pytestmark = pytest.mark.browser
 
+# Words of the drawing that are beyond its edge.
+CUT = """[...document.querySelectorAll("svg text")].filter((text) => {
+  const [word, all] = [text, text.closest("svg")].map((each) => each.getBoundingClientRect());
+  return word.left < all.left || word.right > all.right || word.top < all.top || word.bottom > all.bottom;
+}).map((text) => text.textContent)"""
+
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Folder:
     folder = Folder(tmp_path)
-    folder.begin(run("command:<b>bold</b>", modes=["paused", "live+200"], tasks=["pong", "maze"]))
+    folder.begin(
+        run("command:<b>bold</b>", modes=["paused", "live+200"], tasks=["pong", "maze"], scales={"pong": (-2, 2)})
+    )
     for seed, score in enumerate((10, 90, 50)):
         name = f"recordings/pong-paused-{seed}.plrec"
         write(tmp_path / name, played())
@@ -38,15 +46,20 @@ async def test_page_has_a_drawing_scores_lags_and_a_film_of_the_median_run(folde
         await browser.wait_until("document.querySelector('figure img').complete")
         assert await browser.evaluate("document.querySelector('figure img').naturalWidth") > 0
         assert await browser.evaluate("document.querySelector('figcaption').textContent") == (
-            "pong, seed 2: earned 0, score 50, budget after 2.0 s"
+            "pong, seed 2: earned 0, score 50, stopped at the end of the task's time after 2.0 s"
         )
         assert await browser.evaluate("document.querySelectorAll('svg').length") == 1
+        for width in (1400, 390):
+            await browser.resize(width, 844)
+            assert await browser.evaluate("document.documentElement.scrollWidth <= innerWidth")
+            assert await browser.evaluate(CUT) == []
         assert await browser.evaluate("document.querySelector('h1').textContent") == "command:<b>bold</b> on small 1"
         text = await browser.evaluate("document.body.innerText")
         assert browser.errors == []
     finally:
         await browser.close()
-    assert " % 0.0 (0 to 0) 0 %" in " ".join(text.split())
+    assert "Each task has a budget" in text
+    assert "pong -2 2 50.0 (3 episodes) 0" in " ".join(text.split())
     assert "200.0 210.0" in " ".join(text.split())
     assert "maze: it said <script>" in text
 

@@ -377,21 +377,23 @@ def _prepare(
     return settings
 
 
-# Under a heading of their own, in the order in which an author needs them.
+# Under a heading of their own, in the order in which an author needs them, with an example of each.
 app: Final[typer.Typer] = typer.Typer(no_args_is_help=True)
-for _name, _command in {
-    "init": init,
-    "look": look,
-    "validate": validate,
-    "try": try_,
-    "record": record,
-    "label": label,
-    "learn": learn,
-    "crop": crop,
-    "score": score,
-    "build": build,
-}.items():
+for _name, _command, _example in (
+    ("init", init, "my-game"),
+    ("look", look, "/usr/games/greed"),
+    ("validate", validate, "my-game"),
+    ("try", try_, "my-game"),
+    ("record", record, "my-game --seconds 60"),
+    ("label", label, "my-game/recordings/1.plrec"),
+    ("learn", learn, "my-game score"),
+    ("crop", crop, "my-game/recordings/1.plrec title.png --at 2.5 --region 0,0,64,16"),
+    ("score", score, "my-game"),
+    ("build", build, "my-game"),
+):
     # What follows the program to look at is the program's own.
     _own = {"allow_interspersed_args": False} if _command is look else None
     _kind = CropCommand if _command is crop else None
-    app.command(_name, cls=_kind, rich_help_panel=PANEL, context_settings=_own)(_exit_on_authoring_error(_command))
+    _epilog = f"Example: pluriverse-server {_name} {_example}"
+    _add = app.command(_name, cls=_kind, rich_help_panel=PANEL, epilog=_epilog, context_settings=_own)
+    _add(_exit_on_authoring_error(_command))

@@ -15,6 +15,7 @@ from pluriverse_protocol.strict_json import parse
 from .errors import PluriverseError
 from .remotes.docker import ENGINE_ERRORS
 from .remotes.local import SERVER
+from .remotes.progress import waiting
 from .runtimes import IMAGE_PREFIX, local_runtimes, runtime_folder
 
 # A runtime's script that lists its environments has ten seconds; starting Python or a container comes on top.
@@ -49,10 +50,12 @@ def _sources(runtime: str | None) -> Iterator[tuple[str, list[Entry]]]:
     local = local_runtimes() if importlib.util.find_spec(SERVER) is not None else {}
     for name in local:
         if runtime in (None, name):
-            yield name, _of_folder(name)
+            with waiting(f"asking {name} for its environments"):
+                yield name, _of_folder(name)
     for name in _images():
         if name not in local and runtime in (None, name):
-            yield name, _of_image(name)
+            with waiting(f"asking the image of {name} for its environments"):
+                yield name, _of_image(name)
 
 
 def _of_folder(runtime: str) -> list[Entry]:

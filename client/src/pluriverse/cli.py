@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import importlib.metadata
 import importlib.util
 import json
 import logging
@@ -26,13 +27,35 @@ EXIT_BROKEN: Final = 1
 
 DEFAULT_ENV: Final = "gym-core.PongDeterministic-v3"
 
+# Headings of the help.
+REMOTES_PANEL: Final = "Remotes"
+PLAY_PANEL: Final = "Playing"
+RECORDINGS_PANEL: Final = "Recordings and scores"
+
 app: Final[typer.Typer] = typer.Typer(
     name="pluriverse",
     help="Real-time reinforcement-learning environments on other machines, over VNC and the v0 rewarder protocol.",
+    epilog="Example: pluriverse demo",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"pluriverse {importlib.metadata.version('pluriverse')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _all(  # pyright: ignore[reportUnusedFunction] - Typer calls it
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    del version
+
 
 RemotesOption = Annotated[
     str,
@@ -48,7 +71,11 @@ SizeOption = Annotated[
 ]
 
 
-@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+@app.command(
+    rich_help_panel=REMOTES_PANEL,
+    epilog="Example: pluriverse run doom --vnc-port 5901 --rewarder-port 15901",
+    context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
+)
 def run(
     context: typer.Context,
     runtime: Annotated[str, typer.Argument(help="The runtime's id, such as gym-core.")] = "gym-core",
@@ -85,7 +112,7 @@ def run(
     _fail(f"{runtime} can't be run.\n  Docker: {no_docker}\n  local: {no_local}", EXIT_USAGE)
 
 
-@app.command()
+@app.command(rich_help_panel=PLAY_PANEL, epilog="Example: pluriverse random -e doom.Basic-v0 -r local:2 --seconds 10")
 def random(
     env: Annotated[str, typer.Option("--env", "-e", help="The environment's id; see: pluriverse envs.")] = DEFAULT_ENV,
     remotes: RemotesOption = "1",
@@ -105,7 +132,9 @@ def random(
         play_randomly(player, seconds=seconds, fps=fps, report=typer.echo)
 
 
-@app.command()
+@app.command(
+    rich_help_panel=PLAY_PANEL, epilog="Example: pluriverse play gym-core.Breakout-v3 -r local:1 --record mine.plrec"
+)
 def play(
     env: Annotated[
         str | None, typer.Argument(help="The environment's id; if not given, what the remote plays.")
@@ -136,7 +165,7 @@ def play(
         play_by_hand(env, remotes, clock=kind, fps=fps, seed=seed, record=record, seconds=seconds, report=typer.echo)
 
 
-@app.command()
+@app.command(rich_help_panel=PLAY_PANEL, epilog="Example: pluriverse demo --seconds 60")
 def demo(
     remotes: Annotated[
         str, typer.Option("--remotes", "-r", help="How each game is run: local:1, docker:1, or 1 for either.")
@@ -152,7 +181,9 @@ def demo(
         play(remotes, port=port, seconds=seconds, report=typer.echo)
 
 
-@app.command()
+@app.command(
+    rich_help_panel=PLAY_PANEL, epilog="Example: pluriverse openenv wob.mini.ClickTest-v0 -r local:4 --clock lockstep"
+)
 def openenv(
     env: Annotated[str, typer.Argument(help="The environment's id; see: pluriverse envs.")],
     remotes: RemotesOption = "1",
@@ -183,7 +214,10 @@ def openenv(
         serve(served, *where, lambda: typer.echo(greeting))
 
 
-@app.command()
+@app.command(
+    rich_help_panel=PLAY_PANEL,
+    epilog='Example: pluriverse mcp -r local:1 -e "wob.*" --allow look --allow act --allow begin',
+)
 def mcp(
     remotes: RemotesOption = "1",
     env: Annotated[
@@ -230,7 +264,7 @@ def mcp(
         mcp_run.run_http(server, computers, where, token, lambda: typer.echo(greeting))
 
 
-@app.command()
+@app.command(rich_help_panel=REMOTES_PANEL, epilog="Example: pluriverse envs doom")
 def envs(
     runtime: Annotated[str | None, typer.Argument(help="The runtime's id; if not given, all.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print all details as a JSON list.")] = False,
@@ -243,7 +277,7 @@ def envs(
         typer.echo(json.dumps(entries, indent=2) if as_json else "\n".join(str(entry["id"]) for entry in entries))
 
 
-@app.command()
+@app.command(rich_help_panel=REMOTES_PANEL, epilog='Example: pluriverse ping "pluriverse://127.0.0.1:15900?password=…"')
 def ping(
     address: Annotated[
         str,
@@ -253,16 +287,19 @@ def ping(
 ) -> None:
     """Measure remotes: time to connect, round trips, the clocks' difference, time to the first picture."""
     from .ping import examine
+    from .remotes import each
     from .remotes.address import parse_addresses
     from .remotes.parse import PASSWORD_VARIABLE
 
     with exit_on_error():
         for place in parse_addresses(address, os.environ.get(PASSWORD_VARIABLE)):
-            for line in examine(place, count):
+            for line in each(examine(place, count), f"measuring {place}"):
                 typer.echo(line)
 
 
-@app.command()
+@app.command(
+    rich_help_panel=RECORDINGS_PANEL, epilog="Example: pluriverse export mine.plrec --video mine.mp4 --size 320 240"
+)
 def export(
     recording: Annotated[
         list[Path], typer.Argument(help="Recordings of pluriverse-server record, *.plrec.", show_default=False)
@@ -278,14 +315,16 @@ def export(
     ] = None,
     fps: Annotated[float | None, typer.Option(min=0.1, max=1000, help="Steps a second; else the recording's.")] = None,
     size: Annotated[
-        tuple[int, int] | None, typer.Option(help="Height and width of the pictures, in pixels; else as they are.")
+        tuple[int, int] | None,
+        typer.Option(metavar="WIDTH HEIGHT", help="The pictures' size, in pixels; if not given, as they are."),
     ] = None,
 ) -> None:
     """Write recordings as a dataset of a person's observations and actions, or as films."""
     from .recording.export import Export
 
     with exit_on_error():
-        exporter = Export(recording, fps=fps, size=size, kind=actions, report=typer.echo)
+        shape = None if size is None else (size[1], size[0])
+        exporter = Export(recording, fps=fps, size=shape, kind=actions, report=typer.echo)
         if minari is None and video is None:
             raise ConfigurationError("export what? expected --minari DATASET, --video FILE, or both")
         if minari is not None:
@@ -294,7 +333,7 @@ def export(
             exporter.to_video(video)
 
 
-@app.command()
+@app.command(rich_help_panel=RECORDINGS_PANEL, epilog="Example: pluriverse verify run.plrun -r local:1")
 def verify(
     run: Annotated[Path, typer.Argument(help="What record= of an environment in lockstep has written.")],
     remotes: Annotated[
@@ -316,18 +355,23 @@ def verify(
         _fail(f"it is another run: {verified.difference}", EXIT_BROKEN)
 
 
-@app.command()
+@app.command(rich_help_panel=REMOTES_PANEL, epilog="Example: pluriverse doctor doom")
 def doctor(runtime: Annotated[str, typer.Argument(help="The runtime that is to run.")] = "gym-core") -> None:
-    """Print what is missing on this machine, and the command that mends it; exit with 1 if nothing can be played."""
-    from .doctor import examine
+    """Play a runtime in each way that this machine has; print what is missing, and the command that installs it.
 
-    findings = examine(runtime)
-    for finding in findings:
+    Exits with 1 if the runtime can't be played here.
+    """
+    from .doctor import examine
+    from .remotes import each
+
+    playable = True
+    for finding in each(examine(runtime), f"playing {runtime}"):
+        playable = playable and (finding.present or not finding.needed)
         mark = "ok     " if finding.present else "missing"
         typer.echo(f"{mark}  {finding.name}: {finding.purpose if finding.present else finding.missing}")
         if finding.mend:
             typer.echo(f"         for {finding.purpose}: {finding.mend}")
-    if not all(finding.present for finding in findings if finding.needed):
+    if not playable:
         raise typer.Exit(EXIT_BROKEN)
 
 
@@ -339,10 +383,15 @@ def main() -> None:
 def _add_eval() -> None:
     """Add the command of pluriverse-eval, or one that says how to install it."""
     if importlib.util.find_spec("pluriverse_eval") is not None:
-        app.add_typer(importlib.import_module("pluriverse_eval.cli").app, name="eval")
+        commands = importlib.import_module("pluriverse_eval.cli").app
+        app.add_typer(commands, name="eval", rich_help_panel=RECORDINGS_PANEL)
         return
 
-    @app.command("eval", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+    @app.command(
+        "eval",
+        rich_help_panel=RECORDINGS_PANEL,
+        context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
+    )
     def missing() -> None:
         """Play a suite of tasks with an agent; needs pluriverse-eval."""
         _fail("eval needs pluriverse-eval: pip install pluriverse-eval", EXIT_USAGE)

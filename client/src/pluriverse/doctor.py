@@ -1,33 +1,33 @@
-"""``pluriverse doctor``: what is missing on this machine, and the command that mends it."""
+"""``pluriverse doctor``: what is missing on this machine, and the command that installs it.
+
+It vouches only for what it has played.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import importlib.util
-import shutil
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from .errors import ConfigurationError, RemoteUnavailable
-from .remotes import START_S, docker, local
-from .remotes.health import wait_until_ready
+from .remotes import START_S, Pool, docker, local
+from .remotes.engine import Engine
 from .rfb import implementation
-from .rfb.errors import DecoderUnavailable
+from .rfb.errors import DecoderUnavailable, RfbError
 from .runtimes import local_runtimes
+from .vnc import connect, wait_for_frames
 
-# Programs that the daemon starts, and their Debian packages.
-SCREEN_PROGRAMS: Final = {
-    "Xvfb": "xvfb",
-    "X0tigervnc": "tigervnc-scraping-server",
-    "Xtigervnc": "tigervnc-standalone-server",
-}
+# A VNC server sends the whole screen at once.
+PICTURE_S: Final = 10.0
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One thing that was looked for. ``needed``: nothing works without it; else only ``purpose`` doesn't.
 
-    ``reason``: what is missing, and behind the last semicolon the command that mends it; None: it is there.
+    ``reason``: what is missing, and behind the last semicolon the command that fixes it; None: it is there.
     """
 
     name: str
@@ -49,26 +49,28 @@ class Finding:
         return mend if missing else None
 
 
-def examine(runtime: str = "gym-core") -> list[Finding]:
-    """Return all findings, the most important first. Starts a remote of the runtime on each display."""
+def examine(runtime: str = "gym-core") -> Iterator[Finding]:
+    """Yield findings as they are made, the most important first; plays the runtime in Docker and on each display."""
     runtimes = ", ".join(local_runtimes()) or "none"
-    no_docker, no_local = docker.why_unavailable(runtime), _why_not_started(runtime, "xvfb")
+    yield _driver()
+    no_docker = docker.why_unavailable(runtime) or _why_not_played(
+        lambda: docker.DockerEngine(runtime, "", docker.DockerOptions())
+    )
+    yield Finding(f"Docker with pluriverse/{runtime}", "remotes='docker:4'", no_docker)
+    no_local = _why_not_played(lambda: local.LocalEngine(runtime, "", local.LocalOptions()))
+    yield Finding("local remotes", f"remotes='local:4' (runtimes: {runtimes})", no_local)
     elsewhere = "attach to remotes elsewhere: remotes='vnc://HOST:5900+15900?password=…'"
-    no_remotes = f"neither Docker nor local remotes; {elsewhere}" if no_docker and no_local else None
+    no_remotes = (
+        f"{runtime} is played neither in Docker nor as a process; {elsewhere}" if no_docker and no_local else None
+    )
+    yield Finding(f"{runtime} can be played", "remotes=4", no_remotes, needed=True)
+    no_xvnc = _why_not_played(lambda: local.LocalEngine(runtime, "", local.LocalOptions(), "--display-backend", "xvnc"))
+    yield Finding("the display xvnc", "local remotes with --display-backend xvnc", no_xvnc)
+    yield _module("imageio_ffmpeg", "films", "video")
     tkinter = importlib.util.find_spec("tkinter")
     no_window = None if tkinter else "Python was built without it; apt-get install python3-tk"
-    screen = SCREEN_PROGRAMS if importlib.util.find_spec(local.SERVER) else {}
-    return [
-        _driver(),
-        Finding(f"Docker with pluriverse/{runtime}", "remotes='docker:4'", no_docker),
-        Finding("local remotes", f"remotes='local:4' (runtimes: {runtimes})", no_local),
-        Finding("a way to start remotes", "remotes=4", no_remotes),
-        *(_program(name, "the screen of local remotes", package) for name, package in screen.items()),
-        Finding("the display xvnc", "local remotes with --display-backend xvnc", _why_not_started(runtime, "xvnc")),
-        _module("imageio_ffmpeg", "films", "video"),
-        Finding("tkinter", "render in a window", no_window),
-        _module("pynput", "playing by hand", "play"),
-    ]
+    yield Finding("tkinter", "render in a window", no_window)
+    yield _module("pynput", "playing by hand", "play")
 
 
 def _driver() -> Finding:
@@ -78,22 +80,18 @@ def _driver() -> Finding:
         return Finding("VNC driver", "seeing and acting", str(error), needed=True)
 
 
-def _why_not_started(runtime: str, display: str) -> str | None:
-    """Start a remote on this machine; return None once its screen is shown and its program runs, else why not."""
+def _why_not_played(make: Callable[[], Engine[Any]]) -> str | None:
+    """Start a remote; return None once it runs an episode and its screen has sent a picture, else why not."""
     try:
-        with contextlib.closing(local.LocalEngine(runtime, "", local.LocalOptions())) as engine:
-            remote = engine.make("--display-backend", display)
-            try:
-                wait_until_ready(remote.address, START_S, remote.require_running)
-            finally:
-                remote.stop()
-    except (ConfigurationError, RemoteUnavailable) as error:
+        with contextlib.closing(Pool(make(), start_timeout_s=START_S)) as pool:
+            address = pool.take().address
+            assert address.vnc_port is not None
+            with contextlib.closing(connect(address.host, address.vnc_port, address.password)) as screen:
+                if not wait_for_frames([screen], PICTURE_S):
+                    return f"its screen shows nothing: {screen.error}"
+    except (ConfigurationError, RemoteUnavailable, OSError, RfbError) as error:
         return str(error)
     return None
-
-
-def _program(name: str, purpose: str, package: str) -> Finding:
-    return Finding(name, purpose, None if shutil.which(name) else f"not on PATH; apt-get install {package}")
 
 
 def _module(name: str, purpose: str, extra: str) -> Finding:

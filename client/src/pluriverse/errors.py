@@ -15,7 +15,8 @@ PluriverseError
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
+from difflib import get_close_matches
 
 
 class PluriverseError(Exception):
@@ -63,12 +64,21 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
+def did_you_mean(wanted: str, known: Mapping[str, str | None]) -> str:
+    """Return the end of a message about a name that isn't known: the nearest ones, or what they stand for."""
+    near = [known[name] or name for name in get_close_matches(wanted, known)]
+    return f" (did you mean {' or '.join(near)}?)" if near else ""
+
+
 @contextlib.contextmanager
-def needed(what: str, *, extra: str) -> Generator[None]:
-    """Import within this what an extra of ours brings; a failure is a ConfigurationError that names both."""
+def needed(what: str, *, extra: str | None = None, package: str = "pluriverse") -> Generator[None]:
+    """Import within this what ``what`` needs; a failure is a ConfigurationError that names what is missing.
+
+    ``package``, with its ``extra`` if there is one, brings it.
+    """
     try:
         yield
     except ImportError as error:
-        raise ConfigurationError(
-            f"{what} isn't there ({error}); install it: pip install 'pluriverse[{extra}]'"
-        ) from error
+        missing = error.name if isinstance(error, ModuleNotFoundError) and error.name else str(error)
+        install = f"{package}[{extra}]" if extra else package
+        raise ConfigurationError(f"{what} needs {missing}, which isn't installed: pip install '{install}'") from error

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, cast
 
 from pluriverse_protocol import bounded
 
-from pluriverse.errors import ConfigurationError
+from pluriverse.errors import ConfigurationError, did_you_mean
 
 VARIABLE: Final = "PLURIVERSE_RUNTIMES"
 MANIFEST: Final = "runtime.toml"
@@ -19,14 +20,36 @@ IMAGE_PREFIX: Final = "pluriverse/"
 FAMILIES: Final = {"wob": "world-of-bits"}
 
 
+# Written by setup.py, of the runtimes beside it: an agent's machine doesn't have them, and asking them takes seconds.
+_LIST: Final = Path(__file__).parent / "adapters" / "listed.txt"
+
+
+def listed() -> list[str]:
+    """Return the ids of all environments that come with pluriverse, sorted."""
+    return _LIST.read_text().split()
+
+
+def named() -> list[str]:
+    """Return the ids of the environments that the files of this machine's other runtimes name; nothing is started."""
+    shipped = {runtime_of(env_id) for env_id in listed()}
+    own = (folder for runtime, folder in local_runtimes().items() if runtime not in shipped)
+    return [env_id for folder in own for env_id in named_environments(folder)]
+
+
 def runtime_of(env_id: str) -> str:
     """Return the runtime of an environment: what stands before the first dot of its id, or the family's runtime."""
     runtime, dot, rest = env_id.partition(".")
-    if not (runtime and dot and rest):
+    if not (runtime and dot and rest) or "/" in runtime:
+        near = did_you_mean(_name(env_id), {_name(each): each for each in [*listed(), *named()]})
         raise ConfigurationError(
-            f"environment {env_id!r}: expected RUNTIME.NAME, such as gym-core.PongDeterministic-v3"
+            f"environment {env_id!r}: expected RUNTIME.NAME, such as gym-core.PongDeterministic-v3{near}"
         )
     return FAMILIES.get(runtime, runtime)
+
+
+def _name(env_id: str) -> str:
+    """Return what an environment's id has behind its runtime or namespace, and before its version."""
+    return re.sub(r"-v\d+$", "", re.split(r"[./]", env_id)[-1])
 
 
 def runtime_folder(runtime: str) -> Path:
@@ -38,6 +61,7 @@ def runtime_folder(runtime: str) -> Path:
     raise ConfigurationError(
         f"there is no runtime {runtime!r} on this machine (looked in {looked}); "
         f"name its folder, or one that holds it, with: export {VARIABLE}=/path/to/runtimes"
+        f"{did_you_mean(runtime, dict.fromkeys(here))}"
     )
 
 

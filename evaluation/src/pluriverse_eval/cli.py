@@ -7,6 +7,7 @@ import logging
 import platform
 import time
 from collections.abc import Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -15,7 +16,7 @@ import rich.progress
 import typer
 import typer.core
 from pluriverse.cli import EXIT_BROKEN, RemotesOption, SizeOption, exit_on_error
-from pluriverse.errors import ConfigurationError
+from pluriverse.errors import ConfigurationError, needed
 
 # What computes and draws is imported by the commands that do: the help of pluriverse waits for nothing.
 if TYPE_CHECKING:
@@ -29,8 +30,8 @@ class _EvalGroup(typer.core.TyperGroup):
     """``eval SUITE`` is ``eval run SUITE``."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Say ``run`` where no command is named."""
-        if args and args[0] not in (*self.commands, "--help"):
+        """Say ``run`` where no command is named, or nearly."""
+        if args and args[0] != "--help" and ("." in args[0] or not get_close_matches(args[0], self.commands)):
             args = ["run", *args]
         return super().parse_args(ctx, args)
 
@@ -38,12 +39,13 @@ class _EvalGroup(typer.core.TyperGroup):
 app: Final[typer.Typer] = typer.Typer(
     cls=_EvalGroup,
     no_args_is_help=True,
+    epilog="Example: pluriverse eval realtime -a random -r local:2 --seeds 5",
     help="Play a suite of tasks with an agent, and say how well it plays and what it loses while it thinks.\n\n"
     "``eval SUITE`` is short for ``eval run SUITE``.",
 )
 
 
-@app.command()
+@app.command(epilog="Example: pluriverse eval realtime -a random -r local:2 --seeds 5")
 def run(
     suite: Annotated[str, typer.Argument(help="A suite's .toml file, or realtime, which is shipped.")] = "realtime",
     agent: Annotated[
@@ -87,7 +89,7 @@ def run(
         raise typer.Exit(EXIT_BROKEN)
 
 
-@app.command()
+@app.command(epilog="Example: pluriverse eval compare eval/realtime-random eval/realtime-still")
 def compare(
     first: Annotated[Path, typer.Argument(help="A folder of results.")],
     second: Annotated[Path, typer.Argument(help="Another, of the same suite.")],
@@ -97,7 +99,7 @@ def compare(
         _compare(first, second)
 
 
-@app.command()
+@app.command(epilog="Example: pluriverse eval table eval/realtime-*")
 def table(
     folders: Annotated[list[Path], typer.Argument(help="Folders of results, of the same suite.")],
 ) -> None:
@@ -109,7 +111,7 @@ def table(
             _print(each)
 
 
-@app.command()
+@app.command(epilog="Example: pluriverse eval report eval/realtime-random")
 def report(folder: Annotated[Path, typer.Argument(help="A folder of results.")]) -> None:
     """Write report.html of a folder again."""
     with exit_on_error():
@@ -132,11 +134,12 @@ def _run(
     """Play a suite; return how many episodes are missing."""
     from pluriverse.remotes.free import one_by_one
 
-    from .agents import open_agent
-    from .modes import parse_modes
-    from .results import Folder, Run
-    from .runner import Runner
-    from .suite import read_suite, scripted
+    with needed("eval", package="pluriverse-eval"):
+        from .agents import open_agent
+        from .modes import parse_modes
+        from .results import ENDS, Folder, Run
+        from .runner import Runner
+        from .suite import read_suite, scripted
 
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
     suite = read_suite(where).only(patterns, seeds)
@@ -156,6 +159,7 @@ def _run(
         modes=[mode.name for mode in chosen],
         seeds=suite.seeds,
         tasks=[task.name for task in suite.tasks],
+        scales={task.name: (task.random, task.reference) for task in suite.tasks},
         began=time.time(),
         versions={"pluriverse": importlib.metadata.version("pluriverse"), "python": platform.python_version()},
     )
@@ -168,10 +172,10 @@ def _run(
         line = progress.add_task("episodes")
 
         def report(episode: Episode) -> None:
-            how = f"failed: {episode.error}" if episode.error else episode.ended
+            how = f"failed: {episode.error}" if episode.error else ENDS[episode.ended]
             _console.print(
                 f"{episode.task} {episode.mode} seed {episode.seed}: "
-                f"{episode.earned:g}, score {episode.score:z.0f}, {how}",
+                f"earned {episode.earned:g}, score {episode.score:z.0f}, {how}",
                 highlight=False, markup=False,
             )  # fmt: skip
             progress.advance(line)
@@ -233,10 +237,13 @@ def _read_alike(folders: Sequence[Path]) -> list[tuple[Run, list[Episode]]]:
 
 def _report(folder: Any) -> Path:
     """Write the report of a folder, print its scores, and return the page."""
+    from pluriverse.remotes import waiting
+
     from .report import write_report
     from .tables import scores
 
-    page, _, found = write_report(folder, report=_console.print)
+    with waiting("writing films and report.html"):
+        page, _, found = write_report(folder, report=_console.print)
     _print(scores(found))
     return page
 

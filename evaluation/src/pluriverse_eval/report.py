@@ -12,9 +12,10 @@ from pluriverse.errors import ConfigurationError
 
 from .films import write_film
 from .plot import Point, plot
-from .results import Episode, Folder, Run
+from .results import ENDS, Episode, Folder, Run
+from .statistics import ENOUGH, FEWEST
 from .table import Cell, Table, tabulate
-from .tables import lags, scores
+from .tables import Sheet, lags, scores
 
 PAGE: Final = "report.html"
 FILMS: Final = "films"
@@ -22,6 +23,9 @@ FILMS: Final = "films"
 _STYLE: Final = """
 :root { color-scheme: light dark; }
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem; }
+.wide { overflow-x: auto; }
+.wide svg { height: auto; max-width: 100%; }
+h1 { font-size: clamp(1.3rem, 4vw, 2rem); overflow-wrap: anywhere; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { padding: .3rem .6rem; border-bottom: 1px solid #8888; white-space: nowrap; }
 .films { display: grid; grid-template-columns: repeat(auto-fill, minmax(240px, 1fr)); gap: 1.2rem 1rem; }
@@ -70,15 +74,19 @@ def _page(run: Run, episodes: Sequence[Episode], table: Table, films: dict[tuple
     yield f"<h1>{escape(title)}</h1>"
     began = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(run.began))
     yield f"<p>{len(episodes)} episodes, {len(table.tasks)} tasks, {began}. "
-    yield "Scores: 0 as a random agent, 100 as the reference or better; intervals hold 95 %, by bootstrap.</p>"
+    yield "Scores are normalised: 0 is a random agent, 100 the reference or better. In brackets: the 95 % confidence "
+    yield f"interval, by bootstrap. Below {FEWEST} episodes of a task there is none, below {ENOUGH} "
+    yield "it is rough; then the number of episodes stands beside.</p>"
     if table.all:
         yield f"<h2>What time costs</h2><p>All {table.counted} tasks that were played in every mode.</p>"
-        yield plot([Point(mode, cell.reaction_ms or 0.0, cell.score) for mode, cell in table.all.items()])
-    yield f"<h2>Scores</h2>{scores(table).text('html')}"
+        points = [Point(mode, cell.reaction_ms or 0.0, cell.score) for mode, cell in table.all.items()]
+        yield f'<div class="wide">{plot(points)}</div>'
+    yield "<h2>Scores</h2><p>“0 is” and “100 is”: what a random agent and the reference earn in an episode of a task. "
+    yield f"“earned”: what this agent earned, on average.</p>{_wide(scores(table, run.scales))}"
     yield "<h2>Lags</h2><p>Milliseconds: medians over episodes. A reaction is the game time from the frame that the "
     yield "agent saw last to its first event; the other lags are the bounds that the remote and the client measure.</p>"
-    yield lags(episodes, table.modes).text("html")
-    yield "<h2>Median runs</h2>"
+    yield _wide(lags(episodes, table.modes))
+    yield "<h2>Median runs</h2><p>Each task has a budget, the game time after which its episode is stopped.</p>"
     for mode in table.modes:
         yield f'<h3>{escape(mode)}</h3><div class="films">'
         for task in table.tasks:
@@ -89,12 +97,16 @@ def _page(run: Run, episodes: Sequence[Episode], table: Table, films: dict[tuple
     yield "</body></html>\n"
 
 
+def _wide(sheet: Sheet) -> str:
+    return f'<div class="wide">{sheet.text("html")}</div>'
+
+
 def _film(film: str, cell: Cell) -> str:
     episode = cell.median
     return (
         f'<figure><img src="{escape(film)}" loading="lazy" alt="film of {escape(episode.task)}"><figcaption>'
         f"{escape(episode.task)}, seed {episode.seed}: earned {episode.earned:g}, score {episode.score:z.0f}, "
-        f"{escape(episode.ended)} after {episode.game_s:.1f} s</figcaption></figure>"
+        f"{ENDS[episode.ended]} after {episode.game_s:.1f} s</figcaption></figure>"
     )
 
 

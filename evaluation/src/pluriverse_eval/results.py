@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final, Literal
 
@@ -23,6 +23,17 @@ MAX_BYTES: Final = 64 * 1024 * 1024
 
 Bounds = tuple[float, float]
 
+Ended = Literal["running", "terminated", "truncated", "budget", "failed"]
+
+# How an episode ended, for people.
+ENDS: Final[Mapping[Ended, str]] = {
+    "running": "still running",
+    "terminated": "over",
+    "truncated": "ended by a limit of the environment",
+    "budget": "stopped at the end of the task's time",
+    "failed": "given up, since the agent failed",
+}
+
 
 class Run(BaseModel):
     """What was asked for: one agent, on one suite."""
@@ -37,6 +48,8 @@ class Run(BaseModel):
     modes: list[str]
     seeds: list[int]
     tasks: list[str]
+    scales: dict[str, Bounds] = {}
+    """What a random agent earns in a task, the score 0, and the reference, the score 100."""
     began: float
     """UNIX seconds."""
     versions: dict[str, str]
@@ -50,7 +63,7 @@ class Run(BaseModel):
             name: [*getattr(before, name), *(each for each in getattr(self, name) if each not in getattr(before, name))]
             for name in ("modes", "seeds", "tasks")
         }
-        return self.model_copy(update={**both, "began": before.began})
+        return self.model_copy(update={**both, "scales": {**before.scales, **self.scales}, "began": before.began})
 
 
 class Episode(BaseModel):
@@ -65,7 +78,7 @@ class Episode(BaseModel):
     """0 as a random agent, 100 as the reference or better."""
     earned: float
     success: bool
-    ended: Literal["running", "terminated", "truncated", "budget", "failed"]
+    ended: Ended
     error: str | None = None
     """Why the agent failed, if it did."""
     game_s: float

@@ -103,7 +103,13 @@ class Runner:
     def _play_lot(self, lot: Lot, place: str, agent: Agent) -> None:
         while lot.episodes and not self._ended.is_set():
             try:
-                with Play(lot.task, lot.episodes[0][0], place, **self.options) as play:
+                try:
+                    opened = Play(lot.task, lot.episodes[0][0], place, **self.options)
+                except ConfigurationError as error:
+                    # No other attempt would help; other tasks may do without what this one needs.
+                    self._leave_out(lot, error)
+                    return
+                with opened as play:
                     while lot.episodes and not self._ended.is_set():
                         self._play_episode(play, agent, *lot.episodes[0])
                         del lot.episodes[0]
@@ -114,11 +120,13 @@ class Runner:
                 lot.broken += 1
                 self.warn(f"{lot.task.name}: {error}")
                 if lot.broken >= ATTEMPTS:
-                    left = (f"{lot.task.name} {mode.name} seed {seed}: {error}" for mode, seed in lot.episodes)
-                    self.missing.extend(left)
-                    lot.episodes.clear()
+                    self._leave_out(lot, error)
                 else:
                     self._ended.wait(lot.broken)
+
+    def _leave_out(self, lot: Lot, error: PluriverseError) -> None:
+        self.missing.extend(f"{lot.task.name} {mode.name} seed {seed}: {error}" for mode, seed in lot.episodes)
+        lot.episodes.clear()
 
     def _play_episode(self, play: Play, agent: Agent, mode: Mode, seed: int) -> None:
         name = f"{play.task.name}-{mode.name}-{seed}.plrec"

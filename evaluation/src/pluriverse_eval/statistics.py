@@ -1,7 +1,7 @@
 """What scores say, and how surely. Pure.
 
 Means are of tasks, each the mean of its episodes. Intervals hold 95 %, by bootstrap: episodes are drawn again within
-each task.
+each task. Of a few episodes the bootstrap says too little, and of one nothing: it then gives the episode itself.
 """
 
 from __future__ import annotations
@@ -16,43 +16,44 @@ from numpy.typing import NDArray
 RESAMPLES: Final = 10_000
 LEVEL: Final = 0.95
 
+# With fewer episodes of a task there is no interval; with fewer than ENOUGH it is rough.
+FEWEST: Final = 5
+ENOUGH: Final = 10
+
 # The same results give the same interval.
 SEED: Final = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A mean, and between which bounds it lies with 95 % confidence."""
+    """A mean, and between which bounds it lies with 95 % confidence; None: there are too few episodes to say."""
 
     mean: float
-    low: float
-    high: float
+    interval: tuple[float, float] | None
     count: int
     """Of episodes."""
+    fewest: int
+    """How many a task has at least."""
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """By how much the second of two scores higher than the first."""
+    """By how much the second of two scores higher than the first; ``count`` is of pairs of episodes."""
 
-    mean: float
-    low: float
-    high: float
-    pairs: int
+    estimate: Estimate
     p: float
     """How likely a difference as large is where there is none."""
 
     @property
-    def real(self) -> bool:
-        return self.low > 0 or self.high < 0
+    def real(self) -> bool | None:
+        """Whether it is more than chance; None: there are too few pairs to say."""
+        interval = self.estimate.interval
+        return None if interval is None else interval[0] > 0 or interval[1] < 0
 
 
 def estimate(tasks: Sequence[Sequence[float]]) -> Estimate:
     """Return the mean over tasks of the means of their episodes, of which each has one or more."""
-    drawn = _resampled(tasks)
-    low, high = _interval(drawn)
-    mean = float(np.mean([np.mean(scores) for scores in tasks]))
-    return Estimate(mean, low, high, sum(map(len, tasks)))
+    return _estimate(tasks, _resampled(tasks))
 
 
 def compare(
@@ -69,11 +70,14 @@ def compare(
 
 def _difference(tasks: Sequence[Sequence[float]]) -> Difference:
     drawn = _resampled(tasks)
-    low, high = _interval(drawn)
-    mean = float(np.mean([np.mean(each) for each in tasks]))
     # The bootstrap's p: how often the drawn difference has the other sign, on both sides.
     below, above = float(np.mean(drawn <= 0)), float(np.mean(drawn >= 0))
-    return Difference(mean, low, high, sum(map(len, tasks)), min(1.0, 2 * min(below, above)))
+    return Difference(_estimate(tasks, drawn), min(1.0, 2 * min(below, above)))
+
+
+def _estimate(tasks: Sequence[Sequence[float]], drawn: NDArray[np.float64]) -> Estimate:
+    mean, counts = float(np.mean([np.mean(scores) for scores in tasks])), [len(scores) for scores in tasks]
+    return Estimate(mean, _interval(drawn) if min(counts) >= FEWEST else None, sum(counts), min(counts))
 
 
 def _resampled(tasks: Sequence[Sequence[float]]) -> NDArray[np.float64]:

@@ -14,6 +14,8 @@ from .statistics import Estimate, estimate
 @dataclass(frozen=True, slots=True)
 class Cell:
     score: Estimate
+    earned: float
+    """The mean of what episodes earned, before it is scaled to a score."""
     succeeded: float
     """Which part of them."""
     reaction_ms: float | None
@@ -53,6 +55,7 @@ def _cell(tasks: Sequence[Sequence[Episode]]) -> Cell:
     reactions = [episode.reaction_ms[0] for episode in episodes if episode.reaction_ms is not None]
     return Cell(
         score=estimate([[episode.score for episode in task] for task in tasks]),
+        earned=float(np.mean([episode.earned for episode in episodes])),
         succeeded=float(np.mean([np.mean([episode.success for episode in task]) for task in tasks])),
         reaction_ms=float(np.median(reactions)) if reactions else None,
         median=ranked[len(ranked) // 2],

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from statistics import stdev
 from typing import Literal
 
 from tabulate import tabulate as render
 
-from .results import Episode, Run
-from .statistics import Difference, Estimate
+from .results import Bounds, Episode, Run
+from .statistics import ENOUGH, FEWEST, Difference, Estimate
 from .table import Cell, Table, tabulate
 
 Runs = Sequence[tuple[Run, Sequence[Episode]]]
@@ -28,12 +29,25 @@ class Sheet:
         return render(self.rows, self.head, tablefmt=kind, disable_numparse=True, colalign=alignments)
 
 
-def scores(table: Table) -> Sheet:
-    """Return a run's scores, by task and mode, and how many episodes succeeded."""
-    rows = [[task, *_scored(table.cells.get((task, mode)) for mode in table.modes)] for task in table.tasks]
+def scores(table: Table, scales: Mapping[str, Bounds] | None = None) -> Sheet:
+    """Return a run's scores, by task and mode, and how many episodes succeeded.
+
+    ``scales``: what scores 0 and what 100 in each task; they stand beside, with what was earned.
+    """
+    rows: list[list[str]] = []
+    for task in table.tasks:
+        ends = [] if scales is None else [f"{end:g}" for end in scales.get(task, ())] or ["-", "-"]
+        cells = (_scored(table.cells.get((task, mode)), earned=scales is not None) for mode in table.modes)
+        rows.append([task, *ends, *chain.from_iterable(cells)])
+    blank = [] if scales is None else [""]
     if table.all:
-        rows.append([f"all {table.counted}", *_scored(table.all[mode] for mode in table.modes)])
-    return Sheet(["task", *(head for mode in table.modes for head in (mode, "succeeded"))], rows)
+        cells = (_scored(table.all[mode], earned=False) for mode in table.modes)
+        rows.append(
+            [f"all {table.counted}", *blank * 2, *(each for cell in cells for each in (cell[0], *blank, cell[1]))]
+        )
+    ends = [] if scales is None else ["0 is", "100 is"]
+    earned = [] if scales is None else ["earned"]
+    return Sheet(["task", *ends, *(head for mode in table.modes for head in (mode, *earned, "succeeded"))], rows)
 
 
 def lags(episodes: Sequence[Episode], modes: Sequence[str]) -> Sheet:
@@ -81,26 +95,39 @@ def differences(title: str, tasks: Mapping[str, Difference], together: Differenc
     rows = [
         [
             name,
-            f"{each.mean:+z.1f}",
-            f"{each.low:+z.1f} to {each.high:+z.1f}",
-            str(each.pairs),
-            f"{each.p:.3f}",
-            "real" if each.real else "may be chance",
+            f"{each.estimate.mean:+z.1f}",
+            _bounds(each.estimate, "+z.1f") or "-",
+            str(each.estimate.count),
+            "-" if each.real is None else f"{each.p:.3f}",
+            _verdict(each),
         ]
         for name, each in [*tasks.items(), ("all tasks", together)]
     ]
     return Sheet([title, "difference", "95 %", "pairs", "p", ""], rows)
 
 
-def _scored(cells: Iterable[Cell | None]) -> Iterable[str]:
-    for cell in cells:
-        yield "-" if cell is None else _estimate(cell.score)
-        failed = f", {cell.failed} failed" if cell is not None and cell.failed else ""
-        yield "-" if cell is None else f"{100 * cell.succeeded:.0f} %{failed}"
+def _scored(cell: Cell | None, *, earned: bool) -> Sequence[str]:
+    if cell is None:
+        return ["-"] * (3 if earned else 2)
+    failed = f", {cell.failed} failed" if cell.failed else ""
+    succeeded = f"{100 * cell.succeeded:.0f} %{failed}"
+    return [_estimate(cell.score), *([f"{cell.earned:.4g}"] if earned else []), succeeded]
 
 
 def _estimate(score: Estimate) -> str:
-    return f"{score.mean:z.1f} ({score.low:z.0f} to {score.high:z.0f})"
+    episodes = "" if score.fewest >= ENOUGH else f"{score.fewest} episode{'s' if score.fewest > 1 else ''}"
+    return f"{score.mean:z.1f} ({', '.join(filter(None, (_bounds(score, 'z.0f'), episodes)))})"
+
+
+def _bounds(score: Estimate, kind: str) -> str:
+    return "" if score.interval is None else " to ".join(format(bound, kind) for bound in score.interval)
+
+
+def _verdict(difference: Difference) -> str:
+    if difference.real is None:
+        return f"fewer than {FEWEST} pairs of a task: too few to say"
+    few = "" if difference.estimate.fewest >= ENOUGH else f", of fewer than {ENOUGH} pairs of a task"
+    return f"{'real' if difference.real else 'may be chance'}{few}"
 
 
 def _mean(cell: Cell | None) -> str:

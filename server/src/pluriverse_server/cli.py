@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import importlib.metadata
 import importlib.util
 import json
 from typing import Annotated, Any, Final
@@ -25,10 +26,28 @@ app = typer.Typer(
     name="pluriverse-server",
     help="Run a program on a virtual screen as a real-time reinforcement-learning environment:\n"
     "pixels, keys and mouse over VNC, rewards and episodes over the v0 rewarder protocol.",
+    epilog="Example: pluriverse-server run runtimes/gym-core",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+
+PANEL: Final = "Running a runtime"
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"pluriverse-server {importlib.metadata.version('pluriverse-server')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _all(  # pyright: ignore[reportUnusedFunction] - Typer calls it
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    del version
 
 
 def run(**options: Any) -> None:
@@ -44,10 +63,10 @@ def run(**options: Any) -> None:
 
 
 run.__signature__ = of_settings()  # pyright: ignore[reportFunctionMemberAccess] - Typer reads it
-app.command()(run)
+app.command(rich_help_panel=PANEL, epilog="Example: pluriverse-server run runtimes/doom --env doom.Basic-v0")(run)
 
 
-@app.command()
+@app.command(rich_help_panel=PANEL, epilog="Example: pluriverse-server envs runtimes/doom")
 def envs(
     runtime: RuntimeArgument,
     as_json: Annotated[bool, typer.Option("--json", help="Print all that is known of each, as a JSON list.")] = False,

@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 import psutil
 import pytest
-from pluriverse.errors import RemoteUnavailable
+from pluriverse.errors import ConfigurationError, RemoteUnavailable
 from pluriverse.remotes import health, local, parse
 from pluriverse.remotes.health import why_not_ready
 from pluriverse.remotes.local import FOLDER_PREFIX, OWNER_FILE, LocalEngine, LocalRemote, free_ports
@@ -84,7 +84,7 @@ def test_remotes_are_started_kept_and_replaced(
 
 def test_remote_that_cannot_start_says_why(remotes: StartedRemotes[LocalRemote], daemons: Daemons) -> None:
     wrong = parse("local:1", "gym-core.Nonsense-v0")
-    with pytest.raises(RemoteUnavailable, match=r"unknown environment 'gym-core\.Nonsense-v0'"):
+    with pytest.raises(ConfigurationError, match=r"^unknown environment 'gym-core\.Nonsense-v0'"):
         wrong.start(no_progress)
     assert not daemons()
 

@@ -116,7 +116,16 @@ async def test_second_agent_fails_with_the_remotes_own_words(served: Served) -> 
         await first.assert_alive()
         async with opened(served.port) as second:
             await eventually(lambda: second.error)
-            assert "another agent is connected" in str(second.error)
+            assert "another agent plays it" in str(second.error)
+
+
+async def test_agent_that_names_itself_is_refused_at_once_where_another_plays(served: Served) -> None:
+    await served.running()
+    async with opened(served.port, token="a") as first:
+        with pytest.raises(RemoteUnavailable, match=r"another agent plays it.*observer=True.*another remote"):
+            async with opened(served.port, token="b"):
+                pass
+        assert first.error is None
 
 
 async def test_observer_hears_everything_and_is_no_agent(served: Served) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from pluriverse.errors import ConfigurationError
 from pluriverse.wrappers.video import VideoError, VideoWriter
 
 # Larger than what a pipe or a file's buffer holds.
@@ -40,3 +41,26 @@ def test_ffmpeg_that_ends_at_once_is_an_error_with_its_last_words(
     with pytest.raises(VideoError, match="ffmpeg failed with status 1: Unknown encoder"):
         writer.write(PICTURE)
     writer.close()
+
+
+def test_ffmpeg_without_h264_is_an_error_with_the_command_that_brings_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stand_in(
+        tmp_path, monkeypatch, """case "$*" in *"-c:v libx264"*) echo "Unknown encoder 'libx264'" >&2; exit 8;; esac"""
+    )
+    writer = VideoWriter(tmp_path / "film.mp4", SIDE, SIDE, 60.0)
+    with pytest.raises(VideoError, match=r"lacks H\.264; install one that has it: pip install 'pluriverse\[video\]'"):
+        writer.write(PICTURE)
+
+
+def test_missing_ffmpeg_is_told_with_the_command_that_installs_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("imageio_ffmpeg.get_ffmpeg_exe", no_ffmpeg)
+    with pytest.raises(ConfigurationError, match="apt-get install ffmpeg"):
+        VideoWriter(tmp_path / "film.mp4", SIDE, SIDE, 60.0)
+
+
+def no_ffmpeg() -> str:
+    raise RuntimeError("No ffmpeg exe could be found")

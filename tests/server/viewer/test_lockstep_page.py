@@ -146,7 +146,7 @@ async def test_agent_that_has_the_seat_keeps_its_time(remote: MachineRemote, bro
     async with connected(remote.port, remote.password) as agent:
         await agent.hear_reply(await agent.send("v0.control.ping", {}))
         await press(browser, "lockstep")
-        await browser.wait_until(f"{HINT}.includes('another agent is connected')")
+        await browser.wait_until(f"{HINT}.includes('another agent plays it')")
         assert await browser.evaluate("document.getElementById('lockstep').ariaPressed") == "false"
     await press(browser, "lockstep")
     await browser.wait_until(f"{CLOCK} === 'lockstep'")

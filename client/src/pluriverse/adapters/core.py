@@ -17,9 +17,9 @@ from pluriverse_protocol.messages import Describe
 
 import pluriverse
 from pluriverse import validation
-from pluriverse.env.vector import VectorEnv
-from pluriverse.errors import ConfigurationError, Misuse, RemoteFailed, ResetNeeded
-from pluriverse.remotes import RemoteManager
+from pluriverse.env.vector import ConfigureOptions, VectorEnv
+from pluriverse.errors import ConfigurationError, Misuse, RemoteFailed, ResetNeeded, did_you_mean
+from pluriverse.remotes import RemoteManager, waiting
 from pluriverse.rewarder.result import Result
 from pluriverse.rfb.picture import PictureSpec
 from pluriverse.vnc import VncOptions
@@ -89,6 +89,16 @@ class Core:
         pictures = PictureOptions() if pictures is None else validation.instance("pictures", pictures, PictureOptions)
         given = options.pop("vnc", None)
         vnc = VncOptions() if given is None else validation.instance("vnc", given, VncOptions)
+        for name in options.keys() - ConfigureOptions.__annotations__.keys():
+            known = [
+                *ConfigureOptions.__annotations__,
+                *(Core.__init__.__kwdefaults__ or ()),
+                "remotes",
+                "size",
+                "grey",
+                "crop",
+            ]
+            raise ConfigurationError(f"there is no option {name!r}{did_you_mean(name, dict.fromkeys(known))}")
         if not validation.flag("vision", options.pop("vision", True)) or vnc.picture != PictureSpec():
             raise ConfigurationError(
                 "the interfaces need the screen as it is; smaller and grey pictures are size and grey"
@@ -102,7 +112,8 @@ class Core:
         try:
             if clock == "lockstep":
                 self.env.play_in_lockstep()
-            described = self._wait_for_episode()
+            with waiting(f"waiting for the first frame of {env_id or 'an episode'}"):
+                described = self._wait_for_episode()
             self.described: Describe = described
             self.spaces: Spaces | None = described.spaces
             self.fps: float = described.fps
@@ -247,7 +258,7 @@ class Core:
             self._backend.look(max(0.0, left))
             if left <= 0 and len(answers.ready) < count:
                 away = ", ".join(map(str, answers.waiting))
-                raise RemoteFailed(f"nothing came of environments {away} within {timeout_s:g} s")
+                raise RemoteFailed(f"nothing came of environments {away} within {timeout_s:g} s{self._why_away()}")
 
     def require_whole(self) -> None:
         """Check that this may be used, and that no call was interrupted since the last ``reset``."""
@@ -352,4 +363,7 @@ class Core:
                 return described
             self.env.require_wellbehaved(0)
             self.env.changed([0], LOOK_S)
-        raise RemoteFailed(f"no episode of {self.env} began within {RECEIVE_S:g} s")
+        raise RemoteFailed(f"no episode of {self.env} began within {RECEIVE_S:g} s{self._why_away()}")
+
+    def _why_away(self) -> str:
+        return "".join(f"; {reason}" for reason in self.env.require().away.values())

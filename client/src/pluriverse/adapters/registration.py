@@ -5,24 +5,19 @@ Beside them are those that the files of this machine's other runtimes name.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable
-from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
-from pluriverse.runtimes import local_runtimes, named_environments, runtime_of
+from pluriverse.errors import ConfigurationError
+from pluriverse.runtimes import listed, named
+
+__all__ = ["NAMESPACE", "gymnasium_spec", "listed", "named", "register", "register_environments"]
 
 if TYPE_CHECKING:
     from gymnasium.envs.registration import EnvSpec
 
 NAMESPACE: Final = "pluriverse"
-
-# Written by setup.py, of the runtimes beside it: an agent's machine doesn't have them, and asking them takes seconds.
-_LIST: Final = Path(__file__).with_name("listed.txt")
-
-
-def listed() -> list[str]:
-    """Return the ids of all environments that come with pluriverse, sorted."""
-    return _LIST.read_text().split()
 
 
 def gymnasium_spec(env_id: str) -> EnvSpec:
@@ -46,21 +41,25 @@ def gymnasium_spec(env_id: str) -> EnvSpec:
     )
 
 
-def named() -> list[str]:
-    """Return the ids of the environments that the files of this machine's other runtimes name; nothing is started."""
-    shipped = {runtime_of(env_id) for env_id in listed()}
-    own = (folder for runtime, folder in local_runtimes().items() if runtime not in shipped)
-    return [env_id for folder in own for env_id in named_environments(folder)]
+def name_prefix(env_id: str, **_: Any) -> NoReturn:
+    """Say what Gymnasium calls an environment that was asked for by its plain id."""
+    raise ConfigurationError(f"Gymnasium's ids begin with {NAMESPACE}/ (did you mean {NAMESPACE}/{env_id}?)")
 
 
 def register(env_ids: Iterable[str]) -> list[str]:
-    """Register environments with Gymnasium, but those that are registered already; return Gymnasium's ids."""
+    """Register environments with Gymnasium, but those that are registered already; return Gymnasium's ids.
+
+    Of the ids without ``pluriverse/`` Gymnasium would only say that there are none; they are registered as errors.
+    """
     from gymnasium.envs.registration import registry
 
+    env_ids = list(env_ids)
     specs = [gymnasium_spec(env_id) for env_id in env_ids]
     # Gymnasium's register() looks at the whole registry each time: twenty times slower for a thousand environments.
-    for spec in specs:
+    for env_id, spec in zip(env_ids, specs, strict=True):
         registry.setdefault(spec.id, spec)
+        registry.setdefault(env_id, unprefixed := copy.copy(spec))
+        unprefixed.entry_point = unprefixed.vector_entry_point = f"{__name__}:{name_prefix.__name__}"
     return [spec.id for spec in specs]
 
 

@@ -21,7 +21,14 @@ from pluriverse_protocol.limits import SEAT_KEPT_S
 from pluriverse_protocol.messages import Describe, Reset
 
 from pluriverse.diagnostics import place_of
-from pluriverse.errors import RemoteError, RemoteFailed, RemoteMisbehaved, RemoteUnavailable, printable
+from pluriverse.errors import (
+    ConfigurationError,
+    RemoteError,
+    RemoteFailed,
+    RemoteMisbehaved,
+    RemoteUnavailable,
+    printable,
+)
 from pluriverse.remotes import Address, Attached, RemoteManager
 from pluriverse.rewarder.connection import Credentials, RewarderConnection
 from pluriverse.rewarder.loop import BackgroundLoop
@@ -221,6 +228,8 @@ class RemoteConnections:
         self._backoffs = [Backoff() for _ in range(manager.n)]
         self.misbehaved: dict[int, RemoteMisbehaved] = {}
         """Why remotes were refused since their last reset."""
+        self.away: dict[int, str] = {}
+        """Why remotes could not be reached when that was tried last."""
         self.failed: Exception | None = None
         """Why a remote can't be replaced, where that is no error of a remote."""
         self._closed = False
@@ -303,6 +312,7 @@ class RemoteConnections:
         if self._resets.wanted:
             self._resets.send(index, rewarder)
         self.by_index[index] = connection
+        self.away.pop(index, None)
         self._backoffs[index].whole(time.monotonic())
         self._notify(index)
 
@@ -397,8 +407,9 @@ class RemoteConnections:
             try:
                 address = await self._loop.in_thread(lambda: self._manager.replace(index))
                 await self._connect(index, address)
-            except RemoteError as error:
+            except (RemoteError, ConfigurationError) as error:
                 log.warning("remote %d is still away: %s", index, error)
+                self.away[index] = str(error)
                 if isinstance(error.__cause__, RemoteMisbehaved):
                     self.misbehaved[index] = error.__cause__
             except Exception as error:

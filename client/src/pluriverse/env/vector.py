@@ -173,7 +173,7 @@ class VectorEnv(Env):
         self._replace_on_crash = replace_on_crash
         self._resets.seeds = [None] * manager.n
         try:
-            with remotes_module.progress_bar(manager.n) as progress:
+            with remotes_module.starting(manager.n, env_id or "remotes") as progress:
                 connections.connect(list(manager.start(progress)))
             if self._resets.options:
                 _require_options(connections)

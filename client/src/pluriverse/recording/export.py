@@ -12,6 +12,7 @@ import numpy as np
 from pluriverse.adapters.actions import Kind
 from pluriverse.adapters.pictures import PictureOptions, Pictures
 from pluriverse.errors import ConfigurationError
+from pluriverse.remotes import waiting
 from pluriverse.wrappers.video import SUFFIX, VideoError, VideoWriter
 
 from .dataset import write_dataset
@@ -65,7 +66,8 @@ class Export:
             recorded = RecordedScreen(recording)
             place = path if len(names) == 1 else path.with_stem(f"{path.stem}-{name}")
             place = place.with_suffix(SUFFIX)
-            pictures = _write_film(recorded, place, fps=self._fps, options=self._options)
+            with waiting(f"writing {place}"):
+                pictures = _write_film(recorded, place, fps=self._fps, options=self._options)
             self._report(f"{place}: {pictures} pictures of {recording}")
             self._report_damage(recorded)
 

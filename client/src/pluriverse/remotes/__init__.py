@@ -4,7 +4,7 @@ from .address import Address, parse_addresses
 from .manager import Attached, Progress, RemoteManager
 from .parse import START_S, open_pool, parse
 from .pool import Pool
-from .progress import progress_bar
+from .progress import each, starting, waiting
 
 __all__ = [
     "START_S",
@@ -13,8 +13,10 @@ __all__ = [
     "Pool",
     "Progress",
     "RemoteManager",
+    "each",
     "open_pool",
     "parse",
     "parse_addresses",
-    "progress_bar",
+    "starting",
+    "waiting",
 ]

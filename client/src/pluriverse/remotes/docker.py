@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import secrets
+import shutil
 import socket
 from collections.abc import Generator
 from dataclasses import dataclass
@@ -199,7 +200,9 @@ def why_unavailable(runtime: str, image: str | None = None) -> str | None:
     try:
         client = docker.from_env(timeout=int(LOOK_S))
     except ENGINE_ERRORS as error:
-        return f"no Docker engine answers ({error}); see whether it runs with: docker info"
+        has_client = shutil.which("docker") is not None
+        fix = "see whether it runs with: docker info" if has_client else "install it with: apt-get install docker.io"
+        return f"no Docker engine answers ({error}); {fix}"
     try:
         client.images.get(image)
     except docker.errors.ImageNotFound:

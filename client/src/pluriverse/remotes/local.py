@@ -36,8 +36,10 @@ from .owner import is_dead, this_process
 SERVER: Final = "pluriverse_server"
 HOST: Final = "127.0.0.1"
 
-# A remote whose port was taken by another program meanwhile ends at once, as one that can't start as asked.
+# A remote that can't start as asked ends at once, and says why behind its name: something isn't installed, or another
+# program has taken a port meanwhile.
 NOT_AS_ASKED: Final = 2
+COMMAND: Final = "pluriverse-server"
 
 # A remote stops its program and its screen within two seconds; one that doesn't is killed.
 STOP_S: Final = 5.0
@@ -64,8 +66,10 @@ class LocalRemote:
         return self.process.poll() == NOT_AS_ASKED and any(port is not None and is_taken(port, host) for port in ports)
 
     def require_running(self) -> None:
-        """Raise RemoteUnavailable, with its last output, unless it runs."""
+        """Raise RemoteUnavailable, with its last output, unless it runs; ConfigurationError if it can't as asked."""
         if self.process.poll() is not None:
+            if self.process.returncode == NOT_AS_ASKED and not self.lost_a_port:
+                raise ConfigurationError(self.output_tail().rpartition(f"{COMMAND}: ")[2])
             how = describe_exit(self.process.returncode)
             raise RemoteUnavailable(f"the remote ended before it was ready, {how}:\n{self.output_tail()}")
 
@@ -108,22 +112,25 @@ class LocalEngine(Engine[LocalRemote]):
     STARTED_AT_ONCE = STARTED_HERE_AT_ONCE
     what = "a local process"
 
-    def __init__(self, runtime: str, env_id: str, options: LocalOptions) -> None:
-        """Start nothing yet; raise ``ConfigurationError`` unless the daemon and the runtime's folder are here."""
+    def __init__(self, runtime: str, env_id: str, options: LocalOptions, *arguments: str) -> None:
+        """Start nothing yet; raise ``ConfigurationError`` unless the daemon and the runtime's folder are here.
+
+        ``arguments``: further ones of each remote's command.
+        """
         self._host = options.host
         reason = why_unavailable(runtime)
         if reason is not None:
             raise ConfigurationError(f"a local remote can't be started: {reason}")
         self._folder = runtime_folder(runtime)
         self._env_id = env_id
+        self._arguments = arguments
         sweep()
         # The kernel kills a child when the *thread* that forked it ends, so one thread forks them all, and stays.
         self._forker = ThreadPoolExecutor(1, thread_name_prefix="pluriverse: local remotes")
 
-    def make(self, *arguments: str) -> LocalRemote:
-        """Fork one, with these arguments of its command as well."""
+    def make(self) -> LocalRemote:
         try:
-            forking = self._forker.submit(self._fork, *arguments)
+            forking = self._forker.submit(self._fork)
         except RuntimeError:  # it was shut down
             raise RemoteUnavailable("the environment is being closed") from None
         return forking.result()
@@ -142,7 +149,7 @@ class LocalEngine(Engine[LocalRemote]):
     def close(self) -> None:
         self._forker.shutdown()
 
-    def _fork(self, *arguments: str) -> LocalRemote:
+    def _fork(self) -> LocalRemote:
         try:
             vnc_port, rewarder_port = free_ports(2, self._host)
         except OSError as error:
@@ -163,7 +170,7 @@ class LocalEngine(Engine[LocalRemote]):
             "--rewarder-port",
             str(address.rewarder_port),
         ]
-        command = [sys.executable, "-m", SERVER, "run", str(self._folder), *ports, *arguments]
+        command = [sys.executable, "-m", SERVER, "run", str(self._folder), *ports, *self._arguments]
         settings = {"PLURIVERSE_PASSWORD": address.password or "", "PLURIVERSE_ENV": self._env_id}
         settings["TMPDIR"] = str(folder)
         try:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, cast
 
 from pluriverse import validation
-from pluriverse.errors import ConfigurationError
+from pluriverse.errors import ConfigurationError, needed
 from pluriverse.runtimes import runtime_of
 
 from . import docker, local
@@ -98,13 +98,8 @@ def engine_class(name: str) -> type[Engine[Any]]:
     if name not in ENGINES:
         raise ConfigurationError(f"there is no engine {name!r}; expected one of: {', '.join(ENGINES)}")
     module, attribute = ENGINES[name]
-    try:
+    with needed(f"remotes='{name}:…'", extra=name):
         return getattr(importlib.import_module(f".{module}", __package__), attribute)
-    except ImportError as error:
-        raise ConfigurationError(
-            f"remotes='{name}:…' needs packages that aren't installed ({error}); "
-            f"install them with: pip install 'pluriverse[{name}]'"
-        ) from error
 
 
 def whichever(runtime: str, env_id: str) -> str:

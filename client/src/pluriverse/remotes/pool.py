@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 from pluriverse import validation
-from pluriverse.errors import RemoteUnavailable
+from pluriverse.errors import ConfigurationError, RemoteUnavailable
 from pluriverse.forks import Owner
 
 from .engine import MAX_WARM, Engine, StartedRemote
@@ -248,7 +248,7 @@ class Pool(Generic[R]):
                     return
             try:
                 remote = self._start(lambda: None)
-            except RemoteUnavailable as error:
+            except (RemoteUnavailable, ConfigurationError) as error:
                 if not self._closed:
                     log.warning("a spare remote could not be started: %s; trying again in %g s", error, RETRY_S)
                 with self._changed:

@@ -307,7 +307,9 @@ class RewarderConnection:
             case ErrorReply(message):
                 self._note_refusal(headers, printable(message))
             case Close(message):
-                self._fail(f"{self.name} hung up: {printable(message)}")
+                # One that comes before the description refuses this connection.
+                did = "hung up" if self.described is not None else "refused the connection"
+                self._fail(f"the remote at {self.name} {did}: {printable(message)}")
             case message:
                 self._note(message, headers, received_at)
         self._on_change()

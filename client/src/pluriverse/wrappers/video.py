@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pluriverse import forks
-from pluriverse.errors import PluriverseError, needed
+from pluriverse.errors import ConfigurationError, PluriverseError, needed
 
 SUFFIX: Final = ".mp4"
 
@@ -31,18 +31,23 @@ class VideoWriter:
         """Begin the film.
 
         Raises:
-            ConfigurationError: the extra video isn't installed.
+            ConfigurationError: the extra video isn't installed, or there is no ffmpeg.
         """
-        with needed("ffmpeg", extra="video"):
+        with needed("a film", extra="video"):
             import imageio_ffmpeg  # pyright: ignore[reportMissingTypeStubs]
+        try:
+            ffmpeg = imageio_ffmpeg.get_ffmpeg_exe()
+        except RuntimeError as error:
+            raise ConfigurationError("a film needs ffmpeg, which isn't installed: apt-get install ffmpeg") from error
         self.path = path
         # A file, since nobody reads a pipe before the end.
         self._complaints = tempfile.TemporaryFile()  # noqa: SIM115 - closed with this
         source = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}", "-r", f"{fps:g}", "-i", "-"]
-        # H.264 in its usual format halves colours both ways, and so wants even sizes.
-        result = ["-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2", "-pix_fmt", "yuv420p", "-y", str(path)]
+        # H.264 in its usual format halves colours both ways, and so wants even sizes. An ffmpeg without it would choose
+        # another codec by itself, such as a hundred times as large PNG.
+        result = ["-c:v", "libx264", "-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2", "-pix_fmt", "yuv420p", "-y", str(path)]
         self._process = subprocess.Popen(
-            [imageio_ffmpeg.get_ffmpeg_exe(), "-loglevel", "error", *source, *result],
+            [ffmpeg, "-loglevel", "error", *source, *result],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=self._complaints,
@@ -75,5 +80,8 @@ class VideoWriter:
                 raise VideoError(f"{self.path}: ffmpeg did not finish within {FFMPEG_END_S:g} s") from error
             if status != 0:
                 self._complaints.seek(0)
-                why = self._complaints.read().decode(errors="replace").strip().rpartition("\n")[2]
-                raise VideoError(f"{self.path}: ffmpeg failed with status {status}: {why or 'it does not say why'}")
+                said = self._complaints.read().decode(errors="replace").strip()
+                why = said.rpartition("\n")[2] or "it does not say why"
+                if "libx264" in said:
+                    why = "it lacks H.264; install one that has it: pip install 'pluriverse[video]'"
+                raise VideoError(f"{self.path}: ffmpeg failed with status {status}: {why}")

@@ -26,8 +26,8 @@ from .sessions import MAX_CONNECTIONS
 PORT: Final = "rewarder port"
 
 UNAUTHORIZED: Final = (
-    "the password is missing or wrong: send HTTP Basic authentication with the remote's password, or a token, as the "
-    "username"
+    "the password is missing or wrong; the remote prints it when it starts, and agents give it as ?password=… of the "
+    "address, or in PLURIVERSE_PASSWORD"
 )
 ENDED: Final = "the lease of this token has ended"
 

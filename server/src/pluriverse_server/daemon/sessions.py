@@ -35,8 +35,8 @@ PATROL_S: Final = 1.0
 SELDOM_PATROL_S: Final = 5.0
 
 ANOTHER_AGENT: Final = (
-    "another agent is connected; a remote has one agent at a time "
-    "(connect with the header openai-observer: true to watch)"
+    "another agent plays it, and a remote has one agent at a time; watch it with observer=True (the header "
+    "openai-observer: true) or in the viewer, take another remote, or end the other agent"
 )
 
 # How long connections have to take the last message of a remote that stops.
@@ -194,15 +194,14 @@ class Sessions:
         """Send everything to ``connection`` from now on, the environment's description first.
 
         An agent with a token takes its seat now, others with their first message. One that comes back hears what it
-        missed instead.
+        missed instead of the description, and one that is refused hears why.
         """
-        if connection.seat is None or connection.seat is not self._seat:
-            described = self.requests.description()
-            if described is not None:
-                connection.put(QueuedMessage(described[0], time.time(), described[1]))
+        comes_back = connection.seat is not None and connection.seat is self._seat
         self.connections.add(connection)
         if connection.seat is not None and (refusal := self.claim_agent(connection)) is not None:
             connection.hang_up(refusal)
+        elif not comes_back and (described := self.requests.description()) is not None:
+            connection.put(QueuedMessage(described[0], time.time(), described[1]))
 
     def expel(self, leaves: Callable[[Token], bool], reason: str) -> None:
         """Hang up with ``reason`` on all whose token ``leaves`` names, and keep no seat for them."""

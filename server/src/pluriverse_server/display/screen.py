@@ -7,7 +7,7 @@ import contextlib
 import enum
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Literal
@@ -28,6 +28,12 @@ from .vnc_keyboard import VncKeyboard
 from .xserver import XServer
 
 Backend = Literal["xvfb", "xvnc"]
+
+# The programs of each, and their Debian packages.
+PROGRAMS: Final[Mapping[Backend, Mapping[str, str]]] = {
+    "xvfb": {"Xvfb": "xvfb", "X0tigervnc": "tigervnc-scraping-server"},
+    "xvnc": {"Xtigervnc": "tigervnc-standalone-server"},
+}
 
 # RFB and X both have 16 bits for a screen's sides; X coordinates are signed.
 MAX_SIDE: Final = 32767
@@ -263,7 +269,7 @@ class Screen(ABC):
 
     async def _start_scraper(self, name: str, socket: Path, prefix: Sequence[str] = ()) -> ChildProcess:
         # The program itself: the packaged x0tigervncserver is a script that forks and leaves it behind.
-        program = executable("X0tigervnc", package="tigervnc-scraping-server")
+        program = executable("X0tigervnc", package=PROGRAMS["xvfb"]["X0tigervnc"])
         arguments = await vnc.arguments(program, socket=socket, name=self.options.name)
         command = [*prefix, program, f"-display={self.display}", *arguments]
         server = await ChildProcess.start(name, command, env=vnc.environment(self.environment))
@@ -368,7 +374,8 @@ class XvfbScreen(Screen):
     async def _x_command(self) -> list[str]:
         size = f"{self.options.width}x{self.options.height}x24"
         # With its pixels in a file, which whoever steps a program in lockstep reads.
-        return [executable("Xvfb", package="xvfb"), "-screen", "0", size, "-fbdir", str(self.options.runtime_dir)]
+        program = executable("Xvfb", package=PROGRAMS["xvfb"]["Xvfb"])
+        return [program, "-screen", "0", size, "-fbdir", str(self.options.runtime_dir)]
 
     async def _start_vnc(self) -> None:
         self._vnc = await self._start_scraper(VNC_SERVER, self.vnc_proxy.vnc_socket)
@@ -378,7 +385,7 @@ class XvncScreen(Screen):
     """Xtigervnc is X server and VNC server in one process: less CPU and latency, but they die together."""
 
     async def _x_command(self) -> list[str]:
-        program = executable("Xtigervnc", package="tigervnc-standalone-server")
+        program = executable("Xtigervnc", package=PROGRAMS["xvnc"]["Xtigervnc"])
         geometry = ["-geometry", f"{self.options.width}x{self.options.height}", "-depth", "24"]
         served = await vnc.arguments(program, socket=self.vnc_proxy.vnc_socket, name=self.options.name)
         return [program, *geometry, *served]

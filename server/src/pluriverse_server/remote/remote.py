@@ -29,6 +29,7 @@ from pluriverse_server.viewer.sessions import ViewerSessions
 
 from .child_user import let_in, user_for_children
 from .environment import EnvironmentService
+from .needed import require_installed
 from .screen_clients import ScreenClients
 from .token_file import watch
 
@@ -110,6 +111,8 @@ class Remote:
         manifest = load(settings.runtime)
         if settings.zoom is not None:
             manifest = manifest.zoomed(settings.zoom)
+        env_id = settings.env_id or manifest.runtime.default_env
+        require_installed(settings.runtime, manifest, env_id, settings.display_backend)
         require_free("rewarder", settings.host, settings.rewarder_port, "--rewarder-port")
         if not settings.has_tls:
             require_free("VNC", settings.host, settings.vnc_port, "--vnc-port")

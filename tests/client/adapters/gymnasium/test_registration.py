@@ -12,6 +12,7 @@ import pytest
 from gymnasium.envs.registration import EnvSpec, registry
 from pluriverse.adapters.gymnasium import PluriverseEnv, PluriverseVectorEnv, register_environments
 from pluriverse.adapters.registration import gymnasium_spec, listed
+from pluriverse.errors import ConfigurationError
 from pluriverse.runtimes import VARIABLE
 
 pytestmark = pytest.mark.display
@@ -51,6 +52,14 @@ def test_every_environment_that_comes_with_us_is_registered_by_plain_data() -> N
     assert json.loads(spec.to_json())["kwargs"] == {"env_id": "gym-core.FrozenLake-v1"}
 
 
+def test_id_without_the_prefix_and_misspelt_options_are_told_the_right_ones() -> None:
+    for make in (gymnasium.make, gymnasium.make_vec):
+        with pytest.raises(ConfigurationError, match=r"did you mean pluriverse/gym-core\.FrozenLake-v1\?"):
+            make("gym-core.FrozenLake-v1")
+    with pytest.raises(ConfigurationError, match=r"there is no option 'gray' \(did you mean grey\?\)"):
+        gymnasium.make(LAKE, remotes="local:1", gray=True)
+
+
 def test_spec_makes_the_same_environment_again(address: str) -> None:
     env = gymnasium.make(LAKE, remotes=address, clock="lockstep", size=(32, 32), grey=True)
     assert isinstance(env, PluriverseEnv)
@@ -83,7 +92,8 @@ def test_runtime_of_ones_own_is_registered_when_it_is_asked_for(
         assert register_environments("mine") == ["pluriverse/mine.First-v0"]
         assert gymnasium.spec("pluriverse/mine.First-v0") == gymnasium_spec("mine.First-v0")
     finally:
-        registry.pop("pluriverse/mine.First-v0", None)
+        for env_id in ("pluriverse/mine.First-v0", "mine.First-v0"):
+            registry.pop(env_id, None)
 
 
 def test_environments_that_the_files_of_a_runtime_on_the_path_name_are_found_without_asking_for_them(
