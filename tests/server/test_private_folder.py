@@ -48,7 +48,7 @@ def test_files_are_where_temporary_files_belong_and_the_path_fits_a_browsers_soc
     folder = PrivateFolder()
     (folder.path / "file").touch()
     assert [file.parent.parent for file in place.glob("*/file")] == [place]
-    socket_path = folder.path / "b/org.chromium.Chromium.123456/SingletonSocket"
+    socket_path = folder.path / "scraper/12345678/b/org.chromium.Chromium.123456/SingletonSocket"
     socket_path.parent.mkdir(parents=True)
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(socket_path))
