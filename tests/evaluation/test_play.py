@@ -81,6 +81,6 @@ def test_recording_has_what_was_shown_done_and_earned(paused: Play, tmp_path: Pa
     begins, *_, ends = [record.said for record in records if isinstance(record, Said)]
     assert (begins["event"], begins["seed"], ends["event"]) == ("begin", 7, "end")
     assert ends["reason"] == "budget"
-    assert ends["reward"] == paused.earned < 0
+    assert ends["reward"] == paused.total_reward < 0
     pressed = [record.at for record in records if isinstance(record, Input)]
     assert pressed[1] - pressed[0] == pytest.approx(0.5, abs=0.02)
