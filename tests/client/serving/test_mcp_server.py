@@ -8,6 +8,7 @@ import contextlib
 import io
 import itertools
 import os
+import re
 import sys
 from collections.abc import AsyncGenerator, Generator, Sequence
 from pathlib import Path
@@ -291,6 +292,8 @@ async def test_two_clients_play_over_http_and_the_death_of_one_remote_harms_no_o
             first = (await done(one, "begin_episode", environment=PONG))["handle"]
             known = daemons()
             second = (await done(other, "begin_episode", environment=PONG))["handle"]
+            left = r"The episode goes on while you think, with at most 1[12]\d\d\.\d s left\.\n"
+            assert re.search(left, await told(one, "status", handle=first))
             (victim,) = daemons() - known
             victim.kill()
             assert (await done(one, "press_keys", handle=first, keys="Up"))["handle"] == first
