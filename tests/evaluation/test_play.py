@@ -36,8 +36,9 @@ def test_budget_ends_an_episode_in_the_middle_of_an_act(paused: Play, live: Play
     for play in (paused, live):
         play.start(1, play.mode)
         assert (play.ended, play.over) == ("running", False)
+        assert 0 < play.time_left_s <= play.task.seconds
         play.do(Wait(60))
-        assert (play.ended, play.over) == ("budget", True)
+        assert (play.ended, play.over, play.time_left_s) == ("budget", True, 0)
         assert play.played_s == pytest.approx(play.task.seconds, abs=0.05)
         with pytest.raises(ResetNeeded, match="budget"):
             play.do(Press((UP,)))

@@ -84,6 +84,12 @@ class Play(Computer):
         return self.ended != "running"
 
     @property
+    def time_left_s(self) -> float:
+        """The seconds that the episode has left at most, of the environment's time or of the task's."""
+        left_s, limit_s = max(0.0, self.task.seconds - self.ms / 1000), super().time_left_s
+        return left_s if limit_s is None else min(left_s, limit_s)
+
+    @property
     def reactions_ms(self) -> Sequence[float]:
         """The game time between what the agent saw last and what it did, of each of its acts, in milliseconds."""
         return self._reactions_ms

@@ -59,6 +59,8 @@ INSTRUCTIONS: Final = (
 
 # What is told of an episode that is over.
 ENDS: Final = {
+    # Where nothing else ended it, whoever evaluates an agent did.
+    Ended.NO: "its time was up",
     Ended.OUTCOME: "the environment ended it",
     Ended.TIME_LIMIT: "its time was up",
     Ended.RESET: "somebody else began another",
@@ -76,7 +78,7 @@ class Standing(BaseModel):
     text: str = Field(description="the task; of some environments their latest message")
     reward: Rounded = Field(description="the sum of the rewards since the last answer")
     total_reward: Rounded = Field(description="the sum since the episode began")
-    over: bool = Field(description="whether the episode is over: terminated or truncated")
+    over: bool = Field(description="whether the episode is over")
     terminated: bool = Field(description="whether it was won, lost or solved")
     truncated: bool = Field(description="whether a time limit or a failure cut it off")
     time_left_s: Rounded | None = Field(description="seconds until it is cut off, at most; null: no limit is known")
@@ -351,7 +353,7 @@ class Server:
             text=result.text,
             reward=result.reward,
             total_reward=computer.total_reward,
-            over=result.over,
+            over=computer.over,
             terminated=result.terminated,
             truncated=result.truncated,
             time_left_s=computer.time_left_s,
@@ -368,7 +370,7 @@ class Server:
             lines.append(f"The pictures are of {', '.join(map(_number, standing.frames_ms))} ms after the beginning.")
         if tree is not None:
             lines.append(f"On the screen, with [n] before what has a mark:\n{tree.text()}")
-        lines.append(self._next(handle, over=result.over))
+        lines.append(self._next(handle, over=standing.over))
         return _answer("\n".join(lines), standing, images)
 
     def _next(self, handle: str, *, over: bool) -> str:
@@ -396,7 +398,7 @@ def _answer(told: str, facts: BaseModel | None = None, images: Sequence[Image] =
 
 
 def _time(computer: Computer, result: Result) -> str:
-    if result.over:
+    if computer.over:
         reason = result.info.get("reason")
         why = ENDS.get(ended(result), "it was cut off") + (f" ({reason})" if isinstance(reason, str) else "")
         return f"The episode is over: {why}."
