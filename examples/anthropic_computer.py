@@ -10,7 +10,7 @@ import argparse
 import base64
 from typing import Any
 
-from pluriverse.adapters.computer import Act, Answer, Computer, Where, calls
+from pluriverse.adapters.computer import Act, Answer, Computer, Look, Where, calls
 from pluriverse.errors import ActionError
 
 TOOLS = [{"type": "computer_toolset_20260801"}]
@@ -28,7 +28,7 @@ SCROLLS = {"up": (0, -1), "down": (0, 1), "left": (-1, 0), "right": (1, 0)}
 
 def play(client: Any, computer: Computer, model: str, asks: str) -> float:
     """Let a model play the episode that runs; return what it earned."""
-    seen = [{"type": "text", "text": asks}, *content(Answer(image=computer.look()))]
+    seen = [{"type": "text", "text": asks}, *content(computer.do(Look()))]
     messages: list[Any] = [{"role": "user", "content": seen}]
     while not computer.over:
         said = client.beta.messages.create(model=model, max_tokens=MAX_TOKENS, tools=TOOLS, messages=messages)
@@ -40,7 +40,7 @@ def play(client: Any, computer: Computer, model: str, asks: str) -> float:
         results = [result(block, answer) for block, answer in zip(blocks, answers, strict=True)]
         messages.append({"role": "user", "content": results})
     computer.refresh()
-    return computer.earned
+    return computer.total_reward
 
 
 def read(name: str, given: dict[str, Any]) -> Act:
@@ -92,8 +92,10 @@ def result(block: Any, answer: Answer) -> dict[str, Any]:
 
 
 def content(answer: Answer) -> list[dict[str, Any]]:
-    """Return a text and a picture as blocks."""
-    blocks: list[dict[str, Any]] = [{"type": "text", "text": answer.text}] if answer.text else []
+    """Return what was said, the reward and the picture as blocks."""
+    told = [answer.message] if answer.message else []
+    told += [] if answer.failed else [f"reward {answer.reward:.3g}"]
+    blocks: list[dict[str, Any]] = [{"type": "text", "text": each} for each in told]
     if answer.image is not None:
         data = base64.b64encode(answer.image.data).decode()
         source = {"type": "base64", "media_type": answer.image.media_type, "data": data}

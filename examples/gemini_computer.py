@@ -38,7 +38,7 @@ def play(client: Any, computer: Computer, model: str, asks: str) -> float:
             break
         contents.append({"role": "user", "parts": [answered(computer, call) for call in asked]})
     computer.refresh()
-    return computer.earned
+    return computer.total_reward
 
 
 def answered(computer: Computer, call: Any) -> dict[str, Any]:
@@ -49,7 +49,7 @@ def answered(computer: Computer, call: Any) -> dict[str, Any]:
         answers = computer.do_all([lambda act=act: act for act in read(call.name, call.args, computer.view)])
     except ActionError as error:
         answers = [Answer(str(error), failed=True)]
-    failed = [answer.text for answer in answers if answer.failed]
+    failed = [answer.message for answer in answers if answer.failed]
     response = {"url": "about:blank", **({"error": failed[0]} if failed else {})}
     return {"function_response": {"name": call.name, "response": response, "parts": [part(computer.seen())]}}
 

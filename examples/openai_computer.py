@@ -35,7 +35,7 @@ def play(client: Any, computer: Computer, model: str, asks: str) -> float:
             break
         given = [item for call in asked for item in answered(computer, call)]
     computer.refresh()
-    return computer.earned
+    return computer.total_reward
 
 
 def answered(computer: Computer, call: Any) -> list[dict[str, Any]]:
@@ -96,7 +96,7 @@ def clicks(pixels: int) -> int:
 
 def failures(answers: list[Answer]) -> str:
     """Return what the model is told of actions that failed."""
-    return "\n".join(f"action {number}: {each.text}" for number, each in enumerate(answers, 1) if each.text)
+    return "\n".join(f"action {number}: {each.message}" for number, each in enumerate(answers, 1) if each.failed)
 
 
 def address(image: Image) -> str:

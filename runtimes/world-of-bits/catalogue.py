@@ -49,7 +49,8 @@ class Task:
             yield {
                 "id": f"{name}{suffix}-v0",
                 "title": title if decay else f"{title}; the reward does not fade",
-                "time_limit_s": self.seconds + GRACE_S,
+                "time_limit_s": self.seconds,
+                "time_limit_grace_s": GRACE_S,
                 "page": self.page,
                 "seconds": self.seconds,
                 "typing": self.typing,
@@ -75,7 +76,7 @@ def entries() -> Iterator[dict[str, Any]]:
         "wob.MiniWorldOfBits",
         "Another of the tasks in each episode, at random",
         pages=[task.page for task in mini],
-        time_limit_s=max(task.seconds for task in mini) + GRACE_S,
+        time_limit_s=max(task.seconds for task in mini),
         typing=True,
     )
 

@@ -36,8 +36,9 @@ def test_budget_ends_an_episode_in_the_middle_of_an_act(paused: Play, live: Play
     for play in (paused, live):
         play.start(1, play.mode)
         assert (play.ended, play.over) == ("running", False)
+        assert 0 < play.time_left_s <= play.task.seconds
         play.do(Wait(60))
-        assert (play.ended, play.over) == ("budget", True)
+        assert (play.ended, play.over, play.time_left_s) == ("budget", True, 0)
         assert play.played_s == pytest.approx(play.task.seconds, abs=0.05)
         with pytest.raises(ResetNeeded, match="budget"):
             play.do(Press((UP,)))
@@ -81,6 +82,6 @@ def test_recording_has_what_was_shown_done_and_earned(paused: Play, tmp_path: Pa
     begins, *_, ends = [record.said for record in records if isinstance(record, Said)]
     assert (begins["event"], begins["seed"], ends["event"]) == ("begin", 7, "end")
     assert ends["reason"] == "budget"
-    assert ends["reward"] == paused.earned < 0
+    assert ends["reward"] == paused.total_reward < 0
     pressed = [record.at for record in records if isinstance(record, Input)]
     assert pressed[1] - pressed[0] == pytest.approx(0.5, abs=0.02)

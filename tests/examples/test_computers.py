@@ -84,8 +84,10 @@ def test_anthropics_model_plays(computer: Computer) -> None:
     assert anthropic_computer.play(client, computer, "m", "Win.") == 0
     TypeAdapter(list[BetaMessageParam]).validate_python(client.sent[1]["messages"])
     first, second, third, fourth = client.sent[1]["messages"][2]["content"]
-    assert first["content"] == []
-    assert second["content"][0]["source"]["media_type"] == "image/png"
+    for each in (first, second):
+        said, seen = each["content"]
+        assert said == {"type": "text", "text": "reward 0"}
+        assert seen["source"]["media_type"] == "image/png"
     assert (third["is_error"], fourth["is_error"]) == (True, True)
     assert "no key is called" in third["content"][0]["text"]
     assert computer.status().elapsed == 30

@@ -6,7 +6,8 @@ import contextlib
 import importlib.util
 import subprocess
 import sys
-from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any, Final, cast
 
 import docker
@@ -34,7 +35,15 @@ def environments(runtime: str | None = None) -> list[Entry]:
     Each has at least ``id``, ``title`` and ``runtime``.
     """
     found: dict[str, Entry] = {}
-    for name, entries in _sources(runtime):
+    local = _local()
+    names = [name for name in runtimes() if runtime in (None, name)]
+
+    def ask(name: str) -> list[Entry]:
+        return _of_folder(name) if name in local else _of_image(name)
+
+    with waiting(f"asking {', '.join(names)} for environments"), ThreadPoolExecutor() as threads:
+        listed = list(threads.map(ask, names))
+    for name, entries in zip(names, listed, strict=True):
         for entry in entries:
             found.setdefault(str(entry["id"]), {"title": "", **entry, "runtime": name})
     if not found:
@@ -46,16 +55,14 @@ def environments(runtime: str | None = None) -> list[Entry]:
     return [found[key] for key in sorted(found)]
 
 
-def _sources(runtime: str | None) -> Iterator[tuple[str, list[Entry]]]:
-    local = local_runtimes() if importlib.util.find_spec(SERVER) is not None else {}
-    for name in local:
-        if runtime in (None, name):
-            with waiting(f"asking {name} for its environments"):
-                yield name, _of_folder(name)
-    for name in _images():
-        if name not in local and runtime in (None, name):
-            with waiting(f"asking the image of {name} for its environments"):
-                yield name, _of_image(name)
+def runtimes() -> list[str]:
+    """Return the runtimes that can run on this machine, as processes or in Docker; none is asked anything."""
+    local = _local()
+    return [*local, *(name for name in _images() if name not in local)]
+
+
+def _local() -> dict[str, Path]:
+    return local_runtimes() if importlib.util.find_spec(SERVER) is not None else {}
 
 
 def _of_folder(runtime: str) -> list[Entry]:

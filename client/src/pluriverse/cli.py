@@ -250,12 +250,13 @@ def mcp(
             from .remotes.free import Remotes
             from .serving import mcp_run, mcp_server
             from .serving.computers import Computers
+            from .serving.offered import Offered
             from .serving.web import parse_where, take_token
         width, height = size
         where = None if http is None else parse_where(http)
         shown: dict[str, Any] = {"width": width, "height": height, "pointer": pointer}
         computers = Computers(Remotes(remotes), clock=clock, idle_s=idle, **shown)
-        server = mcp_server.Server(computers, env or (), allow or ())
+        server = mcp_server.Server(computers, Offered(env or (), remotes), allow or ())
         if where is None:
             mcp_run.run_stdio(server, computers)
             return

@@ -84,6 +84,12 @@ class Play(Computer):
         return self.ended != "running"
 
     @property
+    def time_left_s(self) -> float:
+        """The seconds that the episode has left at most, of the environment's time or of the task's."""
+        left_s, limit_s = max(0.0, self.task.seconds - self.ms / 1000), super().time_left_s
+        return left_s if limit_s is None else min(left_s, limit_s)
+
+    @property
     def reactions_ms(self) -> Sequence[float]:
         """The game time between what the agent saw last and what it did, of each of its acts, in milliseconds."""
         return self._reactions_ms
@@ -107,7 +113,7 @@ class Play(Computer):
         if recorder is not None:
             terminated = self.ended == "terminated"
             with contextlib.closing(recorder):
-                recorder.end(self.ms / 1000, 1, self.earned, terminated=terminated, reason=self.ended)
+                recorder.end(self.ms / 1000, 1, self.total_reward, terminated=terminated, reason=self.ended)
 
     def close(self) -> None:
         """Disconnect, and remove the remote if it was started; may be called repeatedly."""
@@ -193,7 +199,7 @@ class Play(Computer):
 
     def _frame(self, events: Sequence[InputEvent]) -> None:
         self._require_running()
-        earned = self.earned
+        earned = self.total_reward
         super()._frame(events)
         self._frames += 1
         self._frame_at = time.monotonic()
@@ -202,5 +208,5 @@ class Play(Computer):
             at = self.ms / 1000
             self._recorder.inputs(at, events)
             self._recorder.picture(at, self._core.screen(0))
-            if self.earned != earned:
-                self._recorder.reward(at, 1, self.earned - earned)
+            if self.total_reward != earned:
+                self._recorder.reward(at, 1, self.total_reward - earned)

@@ -157,7 +157,7 @@ class Runner:
     def _result(self, play: Play, error: str | None, wall_s: float) -> Episode:
         task, status = play.task, play.standing()
         # Whoever failed is not to gain from it, where doing nothing more is worth something.
-        score = task.score(play.earned)
+        score = task.score(play.total_reward)
         reactions = play.reactions_ms
         described = play.described
         return Episode(
@@ -165,8 +165,8 @@ class Runner:
             mode=play.mode.name,
             seed=play.seed,
             score=score if error is None else min(0.0, score),
-            earned=play.earned,
-            success=error is None and play.earned >= task.success,
+            earned=play.total_reward,
+            success=error is None and play.total_reward >= task.success,
             ended="failed" if error is not None else play.ended,
             error=error,
             game_s=round(play.played_s, 3),

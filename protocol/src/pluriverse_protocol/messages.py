@@ -71,9 +71,10 @@ class Describe(Message, frozen=True, tag="v0.env.describe"):
     (``env_options.Option``), where the runtime declares them. ``info`` is what is known of an episode that begins to
     run, as rewards carry it. ``clock`` is the episode's; where the environment has others beside real time, they are
     in ``clocks``, ``frame_time`` is how many seconds of the program's time a frame lasts, and ``lockstep`` says whether
-    those of lockstep are ``"exact"``, or the program is ``"frozen"`` between them. ``slots`` is how many environments
-    the remote holds in lockstep, where that is more than one. ``views``: its step channels send the
-    part of the picture that is asked of them, as small and grey as that is.
+    those of lockstep are ``"exact"``, or the program is ``"frozen"`` between them. ``time_limit`` is after how many
+    seconds of the program's time an episode ends at the latest. ``slots`` is how many environments the remote holds in
+    lockstep, where that is more than one. ``views``: its step channels send the part of the picture that is asked of
+    them, as small and grey as that is.
     """
 
     env_id: EnvId
@@ -86,6 +87,7 @@ class Describe(Message, frozen=True, tag="v0.env.describe"):
     clock: String | None = None
     clocks: Names | None = None
     frame_time: Time | None = None
+    time_limit: Time | None = None
     lockstep: String | None = None
     slots: Count | None = None
     views: Flag | None = None

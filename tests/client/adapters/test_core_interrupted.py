@@ -215,7 +215,7 @@ def test_a_computer_goes_on_after_an_interrupted_act(address: str, monkeypatch: 
         computer.send([], frames=2)
         status = computer.standing()
         assert status.elapsed == 3
-        assert status.reward == computer.earned == 3.0
+        assert status.reward == computer.total_reward == 3.0
 
 
 def press_at_wait(core: Core, monkeypatch: pytest.MonkeyPatch) -> None:

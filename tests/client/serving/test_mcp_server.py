@@ -8,11 +8,11 @@ import contextlib
 import io
 import itertools
 import os
+import re
 import sys
-import threading
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import AsyncGenerator, Generator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import httpx
 import httpx2
@@ -23,11 +23,11 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult, ImageContent, TextContent
 from PIL import Image as Pillow
-from pluriverse import catalogue
 from pluriverse.errors import ConfigurationError
 from pluriverse.remotes.free import Remotes
-from pluriverse.serving.computers import MAX_CALLS, Busy, Computers
-from pluriverse.serving.mcp_server import PERMISSIONS, Listed, Server
+from pluriverse.serving.computers import MAX_CALLS, Computers
+from pluriverse.serving.mcp_server import PERMISSIONS, Server
+from pluriverse.serving.offered import Offered
 from support.leftovers import Leftovers
 from support.pages import write_runtime
 from support.ports import free_port
@@ -98,9 +98,15 @@ async def refused(client: Client, name: str, **arguments: Any) -> str:
 
 
 def text(answer: CallToolResult) -> str:
-    (said,) = answer.content
-    assert isinstance(said, TextContent)
-    return said.text
+    (said,) = (part.text for part in answer.content if isinstance(part, TextContent))
+    return said
+
+
+async def told(client: Client, name: str, **arguments: Any) -> str:
+    """What a call that succeeds tells a model."""
+    answer = await call(client, name, **arguments)
+    assert not answer.is_error, answer.content
+    return text(answer)
 
 
 def picture(answer: CallToolResult) -> Any:
@@ -108,18 +114,57 @@ def picture(answer: CallToolResult) -> Any:
     return np.asarray(Pillow.open(io.BytesIO(base64.b64decode(image.data))))
 
 
+def server(*patterns: str, allow: Sequence[str] = tuple(PERMISSIONS)) -> Server:
+    return Server(Computers(Remotes("local:1"), clock="realtime"), Offered(patterns, "local:1"), allow)
+
+
+def properties(schema: Any) -> Generator[tuple[str, dict[str, Any]]]:
+    """All that a schema has properties of, by their names."""
+    parts: list[Any] = []
+    if isinstance(schema, dict):
+        fields = cast("dict[str, Any]", schema)
+        yield from fields.get("properties", {}).items()
+        parts = list(fields.values())
+    elif isinstance(schema, list):
+        parts = cast("list[Any]", schema)
+    for part in parts:
+        yield from properties(part)
+
+
+async def test_each_tool_and_all_that_it_takes_and_answers_is_described() -> None:
+    for tool in await server("gym-core.*").server.list_tools():
+        assert tool.description, tool.name
+        assert list(properties(tool.input_schema)), tool.name
+        for name, schema in properties([tool.input_schema, tool.output_schema]):
+            assert schema.get("description"), f"{tool.name}: {name}"
+
+
+async def test_environments_are_listed_at_once_a_hundred_at_most() -> None:
+    offering = server("gym-core.*", "wob.mini.Click*")
+    listed = text(await offering.list_environments("PONGNO"))
+    assert listed.splitlines()[:2] == ["2 environments may be begun.", "gym-core.PongNoFrameskip-v0"]
+    every = text(await offering.list_environments())
+    assert every.count("\ngym-core.") == 100
+    assert "list others by a part of their id" in every
+
+
 async def test_a_model_plays_by_stdio_and_nothing_is_left() -> None:
     leftovers = Leftovers()
     async with by_stdio("--clock", "lockstep") as client:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
         assert not FORBIDDEN & tools.keys()
-        assert all(tool.output_schema for tool in tools.values())
-        listed = await done(client, "list_environments", containing="PongNo")
-        assert listed == {"environments": [PONG], "left_out": 0}
+        assert PONG in await told(client, "list_environments", containing="PongNo")
 
-        begun = await done(client, "begin_episode", environment=PONG, seed=3)
+        began = await call(client, "begin_episode", environment=PONG, seed=3)
+        begun = began.structured_content
+        assert begun is not None
         handle = begun["handle"]
-        assert (begun["total"], begun["done"], begun["lags_ms"]) == (0, False, {})
+        assert (begun["total_reward"], begun["over"], begun["lags_ms"]) == (0, False, {})
+        assert text(began).splitlines() == [
+            "Reward: 0 since the last answer, 0 in all.",
+            "The episode stands still while you think, with at most 1200.0 s left of its own time.",
+            f"Next: click, type_text, press_keys or another tool that acts, with handle {handle}.",
+        ]
         described = await done(client, "describe_environment", handle=handle)
         assert (described["width"], described["height"], described["clock"]) == (160, 210, "lockstep")
         assert "ArrowUp" in described["keys"]
@@ -129,7 +174,7 @@ async def test_a_model_plays_by_stdio_and_nothing_is_left() -> None:
         after = await call(client, "press_keys", handle=handle, keys="Up", seconds=1)
         assert (picture(after) != picture(before)).any()
         waited = await done(client, "wait_until", handle=handle, what="reward", seconds=30)
-        assert waited["reward"] == waited["total"] == -1
+        assert waited["reward"] == waited["total_reward"] == -1
         assert (await done(client, "status", handle=handle))["reward"] == 0
 
         events = [{"ms": 0, "key": "Up"}, {"ms": 120, "key": "Up", "down": False}]
@@ -139,7 +184,7 @@ async def test_a_model_plays_by_stdio_and_nothing_is_left() -> None:
         assert sum(isinstance(part, ImageContent) for part in acted.content) == 5
 
         assert "all 1 remotes are in use" in await refused(client, "begin_episode", environment=PONG)
-        await done(client, "release", handle=handle)
+        assert handle in await told(client, "release", handle=handle)
         assert "there is no environment" in await refused(client, "look", handle=handle)
     leftovers.assert_none()
 
@@ -150,6 +195,8 @@ async def test_nonsense_is_refused_in_words_and_harms_nothing() -> None:
         # Its remote is free for this.
         handle = (await done(client, "begin_episode", environment="gym-core.CartPole-v0", seed=3))["handle"]
         assert "may not be begun" in await refused(client, "begin_episode", environment="doom.Basic-v0")
+        typo = await refused(client, "begin_episode", handle=handle, environment="gym-core.PongNoFrameSkip-v3")
+        assert f"the nearest: {PONG}" in typo
         assert "outside of the picture" in await refused(client, "click", handle=handle, x=10_000, y=3)
         assert "no key is called" in await refused(client, "press_keys", handle=handle, keys="Hyperdrive")
         assert "Unknown tool" in await refused(client, "fly", handle=handle)
@@ -174,11 +221,25 @@ async def test_nonsense_is_refused_in_words_and_harms_nothing() -> None:
             assert f"Error executing tool {wrong['name']}: " in said
             assert len(said) < 500
         assert (await done(client, "status", handle=handle))["steps"] == 0
-        over = await done(client, "wait", handle=handle, seconds=20)
-        assert (over["done"], over["terminated"]) == (True, True)
-        assert "reset()" in await refused(client, "press_keys", handle=handle, keys="Left")
-        again = await done(client, "begin_episode", handle=handle)
-        assert (again["done"], again["handle"]) == (False, handle)
+        ended = await call(client, "wait", handle=handle, seconds=20)
+        over = ended.structured_content
+        assert over is not None
+        assert (over["over"], over["terminated"], over["time_left_s"]) == (True, True, 0)
+        again = f"Next: begin_episode with handle {handle} for another episode, or release it."
+        assert text(ended).splitlines()[-2:] == ["The episode is over: the environment ended it (game over).", again]
+        late = await refused(client, "press_keys", handle=handle, keys="Left")
+        assert late.endswith(f"Nothing was done: the episode is over. {again}")
+        begun = await done(client, "begin_episode", handle=handle)
+        assert (begun["over"], begun["handle"]) == (False, handle)
+
+
+async def test_another_environment_is_begun_by_the_same_handle() -> None:
+    async with by_stdio("--clock", "lockstep") as client:
+        handle = (await done(client, "begin_episode", environment=PONG))["handle"]
+        begun = await done(client, "begin_episode", handle=handle, environment="gym-core.CartPole-v0")
+        assert begun["handle"] == handle
+        described = await done(client, "describe_environment", handle=handle)
+        assert (described["environment"], described["width"]) == ("gym-core.CartPole-v0", 600)
 
 
 async def test_marks_may_be_looked_at_and_named_instead_of_places(tmp_path: Path) -> None:
@@ -198,8 +259,7 @@ async def click_a_mark(client: Client) -> None:
     assert "no marks were given yet" in await refused(client, "click", handle=handle, mark=1)
     plain, marked = [await call(client, "look", handle=handle, marks=marks, tree=marks) for marks in (False, True)]
     assert (picture(plain) != picture(marked)).any()
-    assert marked.structured_content is not None
-    assert '[1] button "Win" (40,60,80,30)' in marked.structured_content["tree"]
+    assert '[1] button "Win" (40,60,80,30)' in text(marked)
     assert "either x and y, or a mark" in await refused(client, "click", handle=handle, x=3, y=3, mark=1)
     assert "either x and y, or a mark" in await refused(client, "move_pointer", handle=handle)
     assert "no mark 2" in await refused(client, "drag", handle=handle, path=[[1, 1], 2])
@@ -222,7 +282,7 @@ async def test_who_has_no_token_gets_nothing_and_what_is_not_allowed_is_not_ther
 @pytest.mark.parametrize("allow", [(), ("look", "everything")])
 def test_permissions_are_given_by_name(allow: tuple[str, ...]) -> None:
     with pytest.raises(ConfigurationError, match="--allow one or more of: look"):
-        Server(Computers(Remotes("1"), clock="realtime"), ["*"], allow)
+        server("gym-core.*", allow=allow)
 
 
 async def test_two_clients_play_over_http_and_the_death_of_one_remote_harms_no_other() -> None:
@@ -232,15 +292,17 @@ async def test_two_clients_play_over_http_and_the_death_of_one_remote_harms_no_o
             first = (await done(one, "begin_episode", environment=PONG))["handle"]
             known = daemons()
             second = (await done(other, "begin_episode", environment=PONG))["handle"]
+            left = r"The episode goes on while you think, with at most 1[12]\d\d\.\d s left\.\n"
+            assert re.search(left, await told(one, "status", handle=first))
             (victim,) = daemons() - known
             victim.kill()
             assert (await done(one, "press_keys", handle=first, keys="Up"))["handle"] == first
             # It is replaced, as others are: its episode is over, and another can be begun.
             lost = await call(other, "wait", handle=second, seconds=30)
-            assert lost.is_error or (lost.structured_content or {})["done"]
+            assert lost.is_error or (lost.structured_content or {})["over"]
             again = await done(other, "begin_episode", handle=second)
-            assert not again["done"]
-            assert not (await done(one, "status", handle=first))["done"]
+            assert not again["over"]
+            assert not (await done(one, "status", handle=first))["over"]
     leftovers.assert_none()
 
 
@@ -258,22 +320,3 @@ async def test_client_that_calls_without_end_is_refused_and_keeps_no_other_from_
             assert said.endswith(f"{MAX_CALLS} calls on the environment '{mine}' are under way; wait for their answers")
             for each in calls:
                 each.cancel()
-
-
-async def test_lists_that_are_asked_for_without_end_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    made = threading.Event()
-
-    def make_slowly() -> list[catalogue.Entry]:
-        made.wait(DEADLINE_S)
-        return []
-
-    # Making one takes a process for each runtime.
-    monkeypatch.setattr(catalogue, "environments", make_slowly)
-    server = Server(Computers(Remotes("1"), clock="realtime"), ["*"], ["look"])
-    calls = [asyncio.create_task(server.list_environments()) for _ in range(60)]
-    refused, _ = await asyncio.wait(calls, return_when="FIRST_EXCEPTION")
-    assert isinstance(refused.pop().exception(), Busy)
-    made.set()
-    answers = await asyncio.gather(*calls, return_exceptions=True)
-    assert sum(isinstance(answer, Listed) for answer in answers) == MAX_CALLS
-    assert await server.list_environments() == Listed(environments=[], left_out=0)

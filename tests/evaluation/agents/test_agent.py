@@ -41,7 +41,7 @@ def test_agent_sees_the_game_its_time_and_what_was_earned_until_it_is_over(play:
     assert [each.first for each in seen] == [True] + [False] * 9
     assert [each.ms for each in seen] == pytest.approx([100 * number for number in range(10)])
     assert all(each.picture.shape == (210, 160, 3) for each in seen)
-    assert sum(each.reward for each in seen) + play.standing().reward == play.earned
+    assert sum(each.reward for each in seen) + play.standing().reward == play.total_reward
 
 
 @pytest.mark.parametrize("name", ["", "clever", "random:2", "openai:", "command:", "mcp:", "nowhere:agent", ":agent"])

@@ -37,7 +37,7 @@ async def main():
         await client.call_tool("look", {"handle": handle})
         for _ in range(calls):
             result = await client.call_tool("press_keys", {"handle": handle, "keys": "Up", "seconds": 0.2})
-            if result.is_error or result.structured_content["done"]:
+            if result.is_error or result.structured_content["over"]:
                 break
 
 asyncio.run(main())

@@ -78,6 +78,12 @@ def test_environment_is_filled_in_with_the_manifests_defaults(tmp_path: Path) ->
     assert manifest.environment(own) == Environment("b", 20.0, sync=True, time_limit_s=5.0)
 
 
+def test_the_remote_ends_an_episode_that_should_end_itself_after_its_grace(tmp_path: Path) -> None:
+    manifest = load(write(tmp_path, VALID))
+    entry = EnvTable(id="a", time_limit_s=10, time_limit_grace_s=3)
+    assert (manifest.time_limit_of(entry), manifest.environment(entry).time_limit_s) == (10, 13)
+
+
 @pytest.mark.parametrize(
     ("before", "after", "complaint"),
     [

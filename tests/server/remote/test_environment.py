@@ -340,7 +340,8 @@ async def test_no_timer_of_the_daemon_ends_an_episode_in_lockstep_nor_says_that_
         await agent.reset("toy.Short-v0", clock="lockstep")
         asked = await process.begin()
         assert asked.time_limit_s == 0.3
-        await agent.hear_method("v0.env.describe", env_state="running", env_id="toy.Short-v0")
+        described = await agent.hear_method("v0.env.describe", env_state="running", env_id="toy.Short-v0")
+        assert described["body"]["time_limit"] == 0.3
         await asyncio.sleep(1.2)
         await agent.assert_alive()
         assert served.episode_id == asked.episode

@@ -105,6 +105,25 @@ class Computers:
         with self.using(handle, given_up) as computer:
             return action(computer)
 
+    def change(self, handle: str, env_id: str, given_up: threading.Event | None = None) -> None:
+        """Play another environment by the same handle, on a remote in the place of the one before."""
+        with self.using(handle, given_up) as computer:
+            opened = self._open[handle]
+            if computer.described.env_id == env_id:
+                return
+            if self._places is None or opened.place is None:
+                raise ConfigurationError(f"this handle plays {computer.described.env_id} alone, not {env_id!r:.200}")
+            computer.close()
+            try:
+                opened.computer = Computer(env_id, opened.place, **self._options)
+            except BaseException as error:
+                opened.closed = True
+                if self._open.pop(handle, None) is not None:
+                    self._places.give_back(opened.place)
+                if isinstance(error, PluriverseError):
+                    raise NoSuchHandle(f"{error}; the environment of this handle was given back for it") from error
+                raise
+
     def close(self, handle: str) -> None:
         """Give a remote back, once nobody uses it."""
         opened = self._open.pop(handle, None)

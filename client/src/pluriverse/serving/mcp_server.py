@@ -6,7 +6,6 @@ Nothing is kept between two calls but the environments themselves: each call nam
 from __future__ import annotations
 
 import base64
-import fnmatch
 import functools
 import importlib.metadata
 import inspect
@@ -18,22 +17,25 @@ from typing import Annotated, Any, Final, Literal, TypeVar
 
 import anyio
 import anyio.to_thread
+import numpy as np
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.mcpserver.tools import Tool
 from mcp_types import CallToolResult, ContentBlock, ImageContent, TextContent, ToolAnnotations
 from pluriverse_protocol.events import KeyEvent, PointerEvent
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from pluriverse import catalogue
 from pluriverse.adapters.computer import Act, Computer, Image, Tree, Wait, calls
 from pluriverse.adapters.computer.acts import MAX_EVENTS, MAX_SECONDS
 from pluriverse.adapters.computer.computer import MAX_FRAMES
 from pluriverse.adapters.computer.key_names import key
-from pluriverse.errors import ConfigurationError, PluriverseError
+from pluriverse.adapters.info import Ended, ended
+from pluriverse.errors import ConfigurationError, PluriverseError, ResetNeeded
+from pluriverse.rewarder.result import Result
 from pluriverse.vnc.keys import key_name
 
-from .computers import MAX_CALLS, Busy, Computers
+from .computers import Computers
+from .offered import Offered
 
 Permission = Literal["look", "act", "begin"]
 PERMISSIONS: Final[dict[Permission, str]] = {
@@ -48,62 +50,66 @@ LOOK_S: Final = 0.05
 MAX_LISTED: Final = 100
 
 INSTRUCTIONS: Final = (
-    "Each environment is a program with a screen, and goes on while you think unless its clock is lockstep. "
-    "begin_episode returns a handle, which every other tool takes. Coordinates are pixels of the pictures that you are "
-    "given; where the capabilities have marks, look can number what is to be clicked, for you to name instead. Every "
-    "answer says what was earned since the last one, and whether the episode is over; then begin another."
+    "Each environment is a program with a screen. list_environments has their ids; begin_episode begins one, and its "
+    "answer has a handle, which every other tool takes. Each answer has the task, the reward, the time that is left "
+    "and what to call next. Don't linger: an episode goes on while you think unless its clock is lockstep, and most "
+    "have a time limit. Coordinates are pixels of the pictures that you are given; where the capabilities have marks, "
+    "look can number what is to be clicked, for you to name instead."
 )
 
+# What is told of an episode that is over.
+ENDS: Final = {
+    # Where nothing else ended it, whoever evaluates an agent did.
+    Ended.NO: "its time was up",
+    Ended.OUTCOME: "the environment ended it",
+    Ended.TIME_LIMIT: "its time was up",
+    Ended.RESET: "somebody else began another",
+    Ended.LOST: "its remote broke",
+}
+
 T = TypeVar("T")
+Rounded = Annotated[float, AfterValidator(lambda number: round(number, 3))]
 
 
 class Standing(BaseModel):
     """How an episode stands: what of a ``Result`` models read, of which their tools' schema is made."""
 
-    handle: str
-    reward: float = Field(description="what was earned since the last answer")
-    total: float = Field(description="what was earned since the episode began")
-    done: bool = Field(description="whether the episode is over")
-    terminated: bool
-    truncated: bool
+    handle: str = Field(description="which every other tool takes")
+    text: str = Field(description="the task; of some environments their latest message")
+    reward: Rounded = Field(description="the sum of the rewards since the last answer")
+    total_reward: Rounded = Field(description="the sum since the episode began")
+    over: bool = Field(description="whether the episode is over")
+    terminated: bool = Field(description="whether it was won, lost or solved")
+    truncated: bool = Field(description="whether a time limit or a failure cut it off")
+    time_left_s: Rounded | None = Field(description="seconds until it is cut off, at most; null: no limit is known")
     steps: int = Field(description="frames that were acted in")
-    text: str = Field(description="the environment's latest text, such as a task")
-    lags_ms: dict[str, tuple[float, float]] = Field(description="bounds of lags, in milliseconds; empty in lockstep")
-    tree: str = Field(
-        default="", description="what is on the screen, where it was asked for; [n] before what has a mark"
+    lags_ms: dict[str, tuple[Rounded, Rounded]] = Field(
+        description="bounds of the lags of observation, action and reward, in milliseconds; empty in lockstep"
     )
-    frames_ms: list[float] = Field(default=[], description="when each picture was, after the beginning of the call")
-
-
-class Listed(BaseModel):
-    environments: list[str]
-    left_out: int = Field(description="how many more match")
+    frames_ms: list[Rounded] = Field(
+        default=[], description="of act_for: when each picture was, in milliseconds after its beginning"
+    )
 
 
 class Described(BaseModel):
     """What an environment is, once an episode of it was begun."""
 
-    handle: str
-    environment: str
-    clock: str
+    handle: str = Field(description="which every other tool takes")
+    environment: str = Field(description="its id")
+    clock: str = Field(description="realtime, or lockstep: it stands still while you think")
     width: int = Field(description="of the pictures, in pixels")
-    height: int
-    fps: float
+    height: int = Field(description="of the pictures, in pixels")
+    fps: Rounded = Field(description="frames in a second of the environment's time")
+    time_limit_s: Rounded | None = Field(description="how long an episode takes at most; null: no limit is known")
     keys: list[str] = Field(description="the keys that mean something; empty: any may")
     pointer: bool = Field(description="whether the pointer means something")
     capabilities: list[str] = Field(
         description="of the remote; with tree and marks, look can tell what is on the screen"
     )
-    text: str
+    text: str = Field(description="the task; of some environments their latest message")
 
 
-class Released(BaseModel):
-    """An environment that was given back."""
-
-    handle: str
-
-
-Handle = Annotated[str, Field(description="of an environment, as begin_episode said it", max_length=64)]
+Handle = Annotated[str, Field(description="of an environment, from the answer of begin_episode", max_length=64)]
 Seen = Annotated[CallToolResult, Standing]
 
 
@@ -113,11 +119,11 @@ class TimedEvent(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     ms: float = Field(ge=0, le=1000 * MAX_SECONDS, description="after the beginning")
-    key: str | None = Field(default=None, max_length=40)
-    down: bool = True
-    x: int | None = None
-    y: int | None = None
-    buttons: int = Field(default=0, ge=0, le=255, description="1 left, 2 middle, 4 right, added up")
+    key: str | None = Field(default=None, max_length=40, description="such as Up or a; null: it is of the pointer")
+    down: bool = Field(default=True, description="whether the key goes down; false: up")
+    x: int | None = Field(default=None, description="where the pointer is, in pixels from the picture's left edge")
+    y: int | None = Field(default=None, description="and in pixels from its top edge")
+    buttons: int = Field(default=0, ge=0, le=255, description="that are down: 1 left, 2 middle, 4 right, added up")
 
     def event(self) -> KeyEvent | PointerEvent:
         if self.key is not None:
@@ -128,14 +134,9 @@ class TimedEvent(BaseModel):
 
 
 class Server:
-    """The tools, for ``computers`` of the environments whose ids match one of ``environments``."""
+    """The tools, for ``computers`` of the environments that are ``offered``."""
 
-    def __init__(
-        self,
-        computers: Computers,
-        environments: Sequence[str],
-        allowed: Sequence[str],
-    ) -> None:
+    def __init__(self, computers: Computers, offered: Offered, allowed: Sequence[str]) -> None:
         """``allowed``: permissions; tools of others aren't there."""
         unknown = set(allowed) - PERMISSIONS.keys()
         if unknown or not allowed:
@@ -143,8 +144,8 @@ class Server:
             what = f"there is no permission {min(unknown)!r}" if unknown else "nothing is allowed"
             raise ConfigurationError(f"{what}; give --allow one or more of: {known}")
         self._computers = computers
-        self._environments = tuple(environments)
-        self._lists = threading.Semaphore(MAX_CALLS)
+        self._offered = offered
+        self._allowed = frozenset(allowed)
         tools = [
             _strict(tool, ToolAnnotations(read_only_hint=permission == "look", open_world_hint=False))
             for permission, tools in self._tools().items()
@@ -166,64 +167,69 @@ class Server:
 
     # ── environments ────────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def list_environments(self, containing: str = "") -> Listed:
-        """List environments that may be begun, of those whose id contains a text."""
-        if not self._lists.acquire(blocking=False):
-            raise Busy(f"{MAX_CALLS} lists of environments are being made; wait for them")
-        try:
-            listed = await _in_thread(catalogue.environments)
-        finally:
-            self._lists.release()
-        names = [entry["id"] for entry in listed if containing in entry["id"] and self._may_begin(entry["id"])]
-        return Listed(environments=names[:MAX_LISTED], left_out=max(0, len(names) - MAX_LISTED))
+    async def list_environments(
+        self, containing: Annotated[str, Field(description="what is in the ids that are listed; empty: all")] = ""
+    ) -> CallToolResult:
+        """List the ids of environments that may be begun, at most a hundred of them."""
+        ids = [env_id for env_id in self._offered.ids if containing.casefold() in env_id.casefold()]
+        lines = [f"{_count(len(ids), 'environment')} may be begun.", *ids[:MAX_LISTED]]
+        if len(ids) > MAX_LISTED:
+            lines[0] += f" These are the first {MAX_LISTED}; list others by a part of their id, with containing."
+        return _answer("\n".join([*lines, "Next: begin_episode with one of them."] if ids else lines))
 
-    async def describe_environment(self, handle: Handle) -> Described:
+    async def describe_environment(self, handle: Handle) -> Annotated[CallToolResult, Described]:
         """Say what an environment is: the size of its pictures, the keys that mean something, its text."""
 
-        def describe(computer: Computer) -> Described:
+        def describe(computer: Computer) -> CallToolResult:
             said = computer.described
             computer.refresh()
             keys = [] if said.spaces is None else [key_name(key) for key in said.spaces.keyboard]
-            return Described(
+            described = Described(
                 handle=handle,
                 environment=said.env_id or "",
                 clock=computer.clock,
                 width=computer.view.width,
                 height=computer.view.height,
                 fps=said.fps,
+                time_limit_s=said.time_limit,
                 keys=keys,
                 pointer=said.spaces is None or said.spaces.pointer or not keys,
                 capabilities=list(said.capabilities or ()),
                 text=computer.text,
             )
+            return _answer(_described(described), described)
 
         return await self._do(handle, describe)
 
     async def begin_episode(
         self,
-        environment: Annotated[str, Field(description="its id", max_length=200)] = "",
-        handle: Annotated[str, Field(description="of one that is open, for another episode of it")] = "",
-        seed: Annotated[int | None, Field(ge=0)] = None,
+        environment: Annotated[str, Field(description="its id, as list_environments has it", max_length=200)] = "",
+        handle: Annotated[str, Field(description="of one that is open, for another episode of it or its place")] = "",
+        seed: Annotated[int | None, Field(ge=0, description="the same seed begins the same episode")] = None,
     ) -> Seen:
-        """Begin an episode of an environment, or another one of one that is open; the answer has the handle."""
-        if handle:
-            return await self._seen(handle, lambda computer: computer.begin(seed))
-        if not self._may_begin(environment):
-            allowed = ", ".join(self._environments) or "none"
-            raise ToolError(f"the environment {environment!r} may not be begun; allowed are: {allowed}")
-        handle = await _in_thread(self._computers.open, environment or None)
-        try:
-            return await self._seen(handle, lambda computer: computer.begin(seed))
-        except BaseException:
-            # Nobody knows its handle.
-            with anyio.CancelScope(shield=True):
-                await _in_thread(self._computers.close, handle)
-            raise
+        """Begin an episode of an environment; the answer has its handle.
 
-    async def release(self, handle: Handle) -> Released:
+        With the handle of one that is open, begin another episode of it, or of the environment in its place.
+        """
+        if environment or not handle:
+            self._offered.require(environment)
+        if not handle:
+            handle = await _in_thread(self._computers.open, environment or None)
+            try:
+                return await self._seen(handle, lambda computer: computer.begin(seed))
+            except BaseException:
+                # Nobody knows its handle.
+                with anyio.CancelScope(shield=True):
+                    await _in_thread(self._computers.close, handle)
+                raise
+        if environment:
+            await _in_thread(self._computers.change, handle, environment)
+        return await self._seen(handle, lambda computer: computer.begin(seed))
+
+    async def release(self, handle: Handle) -> CallToolResult:
         """Give an environment back, so that another can be begun in its place."""
         await _in_thread(self._computers.close, handle)
-        return Released(handle=handle)
+        return _answer(f"The environment of handle {handle} was given back. Next: begin_episode, if you want another.")
 
     # ── looking ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -231,25 +237,31 @@ class Server:
         self,
         handle: Handle,
         region: calls.Region = None,
-        format: Literal["png", "jpeg"] | None = None,  # noqa: A002 - what models know it by
-        marks: Annotated[bool, Field(description="draw a numbered box around all that is acted on")] = False,
-        tree: Annotated[bool, Field(description="tell what is on the screen, in words")] = False,
+        format: Annotated[  # noqa: A002 - what models know it by
+            Literal["png", "jpeg"] | None, Field(description="of the picture; null: the server's")
+        ] = None,
+        marks: Annotated[
+            bool, Field(description="draw a numbered box around all that is acted on, where capabilities have marks")
+        ] = False,
+        tree: Annotated[
+            bool, Field(description="tell what is on the screen in words, where capabilities have tree")
+        ] = False,
     ) -> Seen:
         """Look at the screen as it is now. The numbers of marks may then be clicked on, until the next are given."""
 
         def look(computer: Computer) -> CallToolResult:
             image = computer.look(region, format=format, marks=marks)
             seen = (computer.last_tree if marks else computer.tree()) if tree else None
-            return _result(handle, computer, [image], tree=seen)
+            return self._result(handle, computer, [image], tree=seen)
 
         return await self._do(handle, look)
 
     async def status(self, handle: Handle) -> Seen:
-        """Say what was earned, whether the episode is over, and how late everything is; without a picture."""
+        """Say the reward, the time that is left, whether the episode is over, and all lags; without a picture."""
 
         def say(computer: Computer) -> CallToolResult:
             computer.refresh()
-            return _result(handle, computer, [])
+            return self._result(handle, computer, [])
 
         return await self._do(handle, say)
 
@@ -259,7 +271,7 @@ class Server:
         what: Annotated[Literal["reward", "change"], Field(description="a reward, or a change of the picture")],
         seconds: Annotated[float, Field(ge=0, le=MAX_SECONDS, description="at most")] = 10.0,
     ) -> Seen:
-        """Wait until something is earned, the picture changes, or the episode ends."""
+        """Wait until there is a reward, the picture changes, or the episode ends."""
         return await self._do(handle, lambda computer: self._wait(handle, computer, what, seconds))
 
     # ── acting ──────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -267,7 +279,7 @@ class Server:
     async def act_for(
         self,
         handle: Handle,
-        events: Annotated[list[TimedEvent], Field(max_length=MAX_EVENTS)],
+        events: Annotated[list[TimedEvent], Field(max_length=MAX_EVENTS, description="what to do, and when")],
         ms: Annotated[float, Field(ge=0, le=1000 * MAX_SECONDS, description="how long all takes")],
         frames: Annotated[int, Field(ge=1, le=MAX_FRAMES, description="how many pictures of it to see")] = 1,
     ) -> Seen:
@@ -275,14 +287,11 @@ class Server:
 
         def act(computer: Computer) -> CallToolResult:
             seen = computer.act_for([(each.ms, each.event()) for each in events], ms, frames=frames)
-            return _result(handle, computer, [frame.image for frame in seen], [frame.at_ms for frame in seen])
+            return self._result(handle, computer, [frame.image for frame in seen], [frame.at_ms for frame in seen])
 
         return await self._do(handle, act)
 
     # ────────────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-    def _may_begin(self, environment: str) -> bool:
-        return any(fnmatch.fnmatchcase(environment, pattern) for pattern in self._environments)
 
     def _acting(self, call: Callable[..., Act]) -> Callable[..., Awaitable[Any]]:
         """Return the tool that does what ``call`` returns, whose arguments it takes after the handle."""
@@ -300,7 +309,7 @@ class Server:
     async def _seen(self, handle: str, action: Callable[[Computer], object]) -> CallToolResult:
         def act(computer: Computer) -> CallToolResult:
             action(computer)
-            return _result(handle, computer, [computer.seen()])
+            return self._result(handle, computer, [computer.seen()])
 
         return await self._do(handle, act)
 
@@ -309,6 +318,8 @@ class Server:
         given_up = threading.Event()
         try:
             return await _in_thread(self._computers.do, handle, action, given_up, abandon_on_cancel=True)
+        except ResetNeeded as error:
+            raise ToolError(f"Nothing was done: the episode is over. {self._next(handle, over=True)}") from error
         finally:
             given_up.set()
 
@@ -316,15 +327,58 @@ class Server:
         """Wait by the environment's own time in lockstep, else by ours."""
         began, passed = time.monotonic(), 0.0
         first = computer.look()
-        earned = computer.earned
+        earned = computer.total_reward
         picture = first
         while passed < seconds and not computer.over:
             computer.do(Wait(LOOK_S))
             passed = passed + LOOK_S if computer.clock == "lockstep" else time.monotonic() - began
             picture = computer.seen()
-            if computer.earned != earned if what == "reward" else picture.data != first.data:
+            if what == "change" and not np.array_equal(picture.pixels, first.pixels):
                 break
-        return _result(handle, computer, [picture])
+            if what == "reward" and computer.total_reward != earned:
+                break
+        return self._result(handle, computer, [picture])
+
+    def _result(
+        self,
+        handle: str,
+        computer: Computer,
+        images: Sequence[Image],
+        times: Sequence[float] = (),
+        tree: Tree | None = None,
+    ) -> CallToolResult:
+        result = computer.standing()
+        standing = Standing(
+            handle=handle,
+            text=result.text,
+            reward=result.reward,
+            total_reward=computer.total_reward,
+            over=computer.over,
+            terminated=result.terminated,
+            truncated=result.truncated,
+            time_left_s=computer.time_left_s,
+            steps=result.elapsed,
+            lags_ms=result.lags.ms,
+            frames_ms=list(times),
+        )
+        lines = [f"Task: {result.text}"] if result.text else []
+        lines.append(
+            f"Reward: {_number(result.reward)} since the last answer, {_number(standing.total_reward)} in all."
+        )
+        lines.append(_time(computer, result))
+        if times:
+            lines.append(f"The pictures are of {', '.join(map(_number, standing.frames_ms))} ms after the beginning.")
+        if tree is not None:
+            lines.append(f"On the screen, with [n] before what has a mark:\n{tree.text()}")
+        lines.append(self._next(handle, over=standing.over))
+        return _answer("\n".join(lines), standing, images)
+
+    def _next(self, handle: str, *, over: bool) -> str:
+        if over:
+            again = f"begin_episode with handle {handle} for another episode, or release it"
+            return f"Next: {again if 'begin' in self._allowed else 'nothing; no tool begins another'}."
+        act = "click, type_text, press_keys or another tool that acts" if "act" in self._allowed else "look"
+        return f"Next: {act}, with handle {handle}."
 
 
 async def _in_thread(function: Callable[..., T], *arguments: Any, abandon_on_cancel: bool = False) -> T:
@@ -333,33 +387,51 @@ async def _in_thread(function: Callable[..., T], *arguments: Any, abandon_on_can
     return await anyio.to_thread.run_sync(function, *arguments, abandon_on_cancel=abandon_on_cancel, limiter=limiter)
 
 
-def _result(
-    handle: str,
-    computer: Computer,
-    images: Sequence[Image],
-    times: Sequence[float] = (),
-    tree: Tree | None = None,
-) -> CallToolResult:
-    result = computer.standing()
-    standing = Standing(
-        handle=handle,
-        reward=result.reward,
-        total=computer.earned,
-        done=result.over,
-        terminated=result.terminated,
-        truncated=result.truncated,
-        steps=result.elapsed,
-        text=result.text,
-        lags_ms=result.lags.ms,
-        tree="" if tree is None else tree.text(),
-        frames_ms=list(times),
-    )
+def _answer(told: str, facts: BaseModel | None = None, images: Sequence[Image] = ()) -> CallToolResult:
+    """Return what is told in words, which models read, with pictures, and the facts, which programs read."""
     content: list[ContentBlock] = [
         ImageContent(type="image", data=base64.b64encode(image.data).decode(), mime_type=image.media_type)
         for image in images
     ]
-    content.append(TextContent(type="text", text=standing.model_dump_json()))
-    return CallToolResult(content=content, structured_content=standing.model_dump())
+    content.append(TextContent(type="text", text=told))
+    return CallToolResult(content=content, structured_content=None if facts is None else facts.model_dump())
+
+
+def _time(computer: Computer, result: Result) -> str:
+    if computer.over:
+        reason = result.info.get("reason")
+        why = ENDS.get(ended(result), "it was cut off") + (f" ({reason})" if isinstance(reason, str) else "")
+        return f"The episode is over: {why}."
+    left_s = computer.time_left_s
+    left = "" if left_s is None else f", with at most {left_s:.1f} s left"
+    if computer.clock == "lockstep":
+        return f"The episode stands still while you think{left if left_s is None else f'{left} of its own time'}."
+    return f"The episode goes on while you think{left}."
+
+
+def _described(described: Described) -> str:
+    limit = described.time_limit_s
+    use = [f"the keys {' '.join(described.keys)}"] if described.keys else ["any key"]
+    use += ["the pointer"] if described.pointer else []
+    thinking = "stands still" if described.clock == "lockstep" else "goes on"
+    lines = [
+        f"{described.environment}: pictures of {described.width} by {described.height} pixels, "
+        f"{_number(described.fps)} a second; it {thinking} while you think.",
+        "No time limit is known." if limit is None else f"An episode takes at most {_number(limit)} s.",
+        f"It knows {' and '.join(use)}.",
+    ]
+    if "marks" in described.capabilities:
+        lines.append("look can give marks and a tree of what is on the screen.")
+    return "\n".join([*lines, *([f"Task: {described.text}"] if described.text else [])])
+
+
+def _number(number: float) -> str:
+    """Return a number with three decimals at most."""
+    return f"{number:z.3f}".rstrip("0").rstrip(".")
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def _strict(function: Callable[..., Awaitable[Any]], hints: ToolAnnotations) -> Tool:

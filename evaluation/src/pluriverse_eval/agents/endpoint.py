@@ -115,7 +115,7 @@ def _do_all(play: Play, asked: Sequence[Any]) -> Iterable[dict[str, Any]]:
     answers = play.do_all([lambda call=call: _read(call) for call in asked])
     status = play.standing()
     for call, answer in zip(asked, answers, strict=True):
-        told = [part for part in (answer.text, f"reward {status.reward:g}", status.text) if part]
+        told = [part for part in (answer.message, f"reward {status.reward:g}", status.text) if part]
         yield {"role": "tool", "tool_call_id": call.id, "content": "; ".join(told)}
 
 

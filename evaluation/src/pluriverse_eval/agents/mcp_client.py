@@ -78,11 +78,12 @@ def serving(play: Play, token: str) -> Generator[tuple[str, str]]:
     from pluriverse.serving.computers import Computers
     from pluriverse.serving.mcp_run import http_app
     from pluriverse.serving.mcp_server import Server
+    from pluriverse.serving.offered import Offered
     from pluriverse.serving.web import GRACE_S
 
     computers = Computers(None, clock=play.clock)
     handle = computers.lend(play)
-    app = http_app(Server(computers, (), ("look", "act")), HOST, token)
+    app = http_app(Server(computers, Offered((), "1"), ("look", "act")), HOST, token)
     with socket.create_server((HOST, 0)) as listener:
         server = uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=GRACE_S))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)

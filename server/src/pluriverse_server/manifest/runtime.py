@@ -139,6 +139,7 @@ class EnvTable(BaseModel):
     fps: Annotated[float, Field(ge=MIN_FPS, le=MAX_FPS)] | None = None
     sync: bool = False
     time_limit_s: Annotated[float, Field(gt=0)] | None = None
+    time_limit_grace_s: Annotated[float, Field(ge=0)] = 0.0
     spaces: SharedSpacesTable | None = None
     options: OptionsTable = Options()
 
@@ -258,9 +259,14 @@ class Manifest(GameTables):
 
     def environment(self, entry: EnvTable, options: Mapping[str, Value] = NO_OPTIONS) -> Environment:
         """Return what the episode machine needs of ``entry``, with the manifest's defaults and those of its options."""
-        limit = entry.time_limit_s or (self.time_limit.seconds if self.time_limit else None)
+        limit = self.time_limit_of(entry)
+        ends_after = None if limit is None else limit + entry.time_limit_grace_s
         fps = entry.fps or self.runtime.fps
-        return Environment(entry.id, fps, entry.sync, limit, complete(entry.options, options))
+        return Environment(entry.id, fps, entry.sync, ends_after, complete(entry.options, options))
+
+    def time_limit_of(self, entry: EnvTable) -> float | None:
+        """Return the seconds after which an episode ends; one that ends itself may take its grace longer."""
+        return entry.time_limit_s or (self.time_limit.seconds if self.time_limit else None)
 
     def spaces_of(self, entry: EnvTable) -> Spaces | None:
         table = entry.spaces or self.spaces

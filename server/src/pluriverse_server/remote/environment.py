@@ -538,6 +538,7 @@ class EnvironmentService:
             height=runtime.screen.height,
             clocks=clocks if len(clocks) > 1 else None,
             frame_time=1 / described.fps if len(clocks) > 1 else None,
+            time_limit=self._manifest.time_limit_of(entry),
             lockstep=("exact" if self._is_exact(described.env_id) else "frozen") if len(clocks) > 1 else None,
             slots=slots if slots > 1 else None,
             views=True if len(clocks) > 1 and views.available() else None,

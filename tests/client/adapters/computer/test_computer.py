@@ -119,6 +119,11 @@ def pixels(image: Image) -> np.ndarray:
     return np.asarray(Pillow.open(io.BytesIO(image.data)))
 
 
+def image_of(answer: Answer) -> Image:
+    assert answer.image is not None
+    return answer.image
+
+
 def test_a_page_gets_what_the_pointer_does(page: Computer) -> None:
     # In the middle when an episode begins.
     x, y = page.view.to_screen((80, 60))
@@ -128,7 +133,7 @@ def test_a_page_gets_what_the_pointer_does(page: Computer) -> None:
         x, y = page.view.to_screen(corner)
         page.do(Click("left", corner))
         said(page, f"mousedown {x} {y} 0 |mouseup {x} {y} 0")
-        assert page.do(Where()).text == f"X={corner[0]},Y={corner[1]}"
+        assert page.do(Where()).message == f"X={corner[0]},Y={corner[1]}"
     acts: list[tuple[Act, str]] = [
         (Click("right", (5, 5), 1, (0xFFE3,)), "mousedown 11 11 2 ctrl|mouseup 11 11 2 ctrl"),
         (Click("left", (5, 5), 2), "dblclick 11 11 0"),
@@ -245,12 +250,36 @@ def test_timed_events_give_pictures_and_their_times(pong: Computer) -> None:
     assert pixels(frames[0].image).shape == (210, 160, 3)
 
 
+def test_each_act_is_answered_with_the_picture_the_reward_and_the_text(page: Computer) -> None:
+    told = page.begin()
+    assert pixels(image_of(told)).shape == (120, 160, 3)
+    assert (told.reward, told.over, told.failed) == (0, False, False)
+    answers = page.do_all([lambda: Click("left", (5, 5)), lambda: Wait(0.2), Where])
+    assert all(np.array_equal(pixels(image_of(each)), image_of(each).pixels) for each in answers)
+    assert answers[2].message == "X=5,Y=5"
+    said(page, "mousedown 11 11 0 ")
+    assert page.do(Wait(0.0)).text == page.text
+
+
+def test_the_rewards_of_all_answers_are_the_total_and_the_time_that_is_left_gets_less(pong: Computer) -> None:
+    limit_s = pong.described.time_limit
+    assert limit_s is not None
+    rewards, left_s = [0.0], [limit_s]
+    while not pong.total_reward:
+        rewards.append(pong.do(Press((UP,), seconds=1.0)).reward)
+        left_s.append(pong.time_left_s or 0.0)
+    assert sum(rewards) == pong.total_reward == -1
+    assert left_s == sorted(left_s, reverse=True)
+    if pong.clock == "lockstep":
+        assert left_s[1] == pytest.approx(limit_s - 1)
+
+
 def test_status_counts_what_was_earned_since_the_last_one(pong: Computer) -> None:
     total, status = 0.0, pong.status()
     while not total:
         pong.do(Press((UP,), seconds=1.0))
         before, status = total, pong.status()
-        total = pong.earned
+        total = pong.total_reward
         assert status.reward == total - before
     assert not status.done
     if pong.clock == "lockstep":
@@ -269,8 +298,8 @@ def test_the_end_of_an_episode_is_told_and_what_comes_after_it_refused(address: 
         assert (status.done, status.terminated) == (True, True)
         answers = pole.do_all([lambda: Press((UP,)), Look])
         assert [answer.failed for answer in answers] == [True, True]
-        assert "reset()" in answers[0].text
-        assert answers[1].text.startswith("not executed")
+        assert answers[0].message == "the episode is over, or none has begun; begin another before you act"
+        assert answers[1].message.startswith("not executed")
         with pytest.raises(ResetNeeded):
             pole.do(Press((UP,)))
         pole.begin(1)

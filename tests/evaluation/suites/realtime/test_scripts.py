@@ -47,7 +47,7 @@ def check(name: str, *, seed: int = 0, seconds: float | None = None, enough: flo
     with on_machine(runtime=runtime) as remote, Play(task, paused, remote.address) as computer:
         computer.start(seed, paused)
         ScriptedAgent().play(computer)
-        assert computer.earned >= (task.success if enough is None else enough)
+        assert computer.total_reward >= (task.success if enough is None else enough)
 
 
 @pytest.mark.slow

@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 from .acts import Act, ActFor, Click, Drag, Hold, Look, Mark, Move, Place, Press, Scroll, Type, Wait, Where
-from .answer import Answer, Image
+from .answer import Answer
 from .computer import Computer, Frame
+from .images import Image
 from .tree import Tree
 from .view import View
 

@@ -5,20 +5,29 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from .images import Image
+
 # What comes after something that failed.
 NOT_EXECUTED: Final = "not executed: an action before it failed"
 
 
 @dataclass(frozen=True, slots=True)
-class Image:
-    data: bytes
-    media_type: str
-
-
-@dataclass(frozen=True, slots=True)
 class Answer:
-    """The answer to one act: a text, a picture, or both; ``failed``: nothing was done, and the text says why."""
+    """The answer to one act: the screen afterwards, and what came of it, in the words of a ``Result``."""
 
-    text: str = ""
-    image: Image | None = None
+    message: str = ""
+    """Why nothing was done, or where the pointer is."""
     failed: bool = False
+    image: Image | None = None
+    """The last frame, or what was looked at; None if nothing was done."""
+    text: str = ""
+    """The environment's latest text, such as the task."""
+    reward: float = 0.0
+    """The reward since the answer before."""
+    terminated: bool = False
+    truncated: bool = False
+
+    @property
+    def over(self) -> bool:
+        """Whether the episode is over."""
+        return self.terminated or self.truncated

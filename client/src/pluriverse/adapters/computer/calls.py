@@ -37,26 +37,29 @@ from .acts import (
 from .key_names import chord
 from .tree import MAX_MARKS
 
-Pixel = Annotated[int | None, Field(description="in pixels of the picture")]
+X = Annotated[int | None, Field(description="pixels from the left edge of the picture")]
+Y = Annotated[int | None, Field(description="pixels from the top edge of the picture")]
 MarkNumber = Annotated[int | None, Field(ge=1, le=MAX_MARKS, description="the number of a mark, instead of x and y")]
 Keys = Annotated[str, Field(description="keys joined by +, such as ctrl+s", max_length=200)]
-Seconds = Annotated[float, Field(ge=0, le=MAX_SECONDS)]
-Region = Annotated[tuple[int, int, int, int] | None, Field(description="left, top, right, bottom: enlarge this part")]
+Holding = Annotated[str, Field(description="keys to hold meanwhile, joined by +, such as ctrl+shift", max_length=200)]
+Region = Annotated[
+    tuple[int, int, int, int] | None, Field(description="[left, top, right, bottom] of a part to enlarge")
+]
 
 
 def click(
-    x: Pixel = None,
-    y: Pixel = None,
+    x: X = None,
+    y: Y = None,
     mark: MarkNumber = None,
-    button: Button = "left",
-    count: Annotated[int, Field(ge=1, le=3)] = 1,
-    holding: Keys = "",
+    button: Annotated[Button, Field(description="the button of the mouse")] = "left",
+    count: Annotated[int, Field(ge=1, le=3, description="2: a double click")] = 1,
+    holding: Holding = "",
 ) -> Act:
     """Click at a place, at a mark or where the pointer is: once, twice or three times, with keys held."""
     return Click(button, _place(x, y, mark), count, _chord(holding))
 
 
-def move_pointer(x: Pixel = None, y: Pixel = None, mark: MarkNumber = None, holding: Keys = "") -> Act:
+def move_pointer(x: X = None, y: Y = None, mark: MarkNumber = None, holding: Holding = "") -> Act:
     """Move the pointer to a place or a mark, with keys held."""
     to = _place(x, y, mark)
     if to is None:
@@ -64,8 +67,8 @@ def move_pointer(x: Pixel = None, y: Pixel = None, mark: MarkNumber = None, hold
     return Move(to, _chord(holding))
 
 
-def hold_button(down: bool) -> Act:
-    """Press the left button where the pointer is, or release it."""
+def hold_button(down: Annotated[bool, Field(description="true: press it; false: release it")]) -> Act:
+    """Press the left button where the pointer is, or release it; it stays so until another call changes it."""
     return Hold(down)
 
 
@@ -74,43 +77,51 @@ def drag(
         list[tuple[int, int] | int],
         Field(min_length=2, max_length=MAX_PATH_POINTS, description="each [x, y], or the number of a mark"),
     ],
-    holding: Keys = "",
+    holding: Holding = "",
 ) -> Act:
     """Press the left button at the first place, go along the others, and release it at the last."""
     return Drag(tuple(Mark(place) if isinstance(place, int) else place for place in path), _chord(holding))
 
 
 def scroll(
-    down: Annotated[int, Field(ge=-MAX_WHEEL_CLICKS, le=MAX_WHEEL_CLICKS, description="negative: up")],
-    right: Annotated[int, Field(ge=-MAX_WHEEL_CLICKS, le=MAX_WHEEL_CLICKS, description="negative: left")] = 0,
-    x: Pixel = None,
-    y: Pixel = None,
+    down: Annotated[
+        int, Field(ge=-MAX_WHEEL_CLICKS, le=MAX_WHEEL_CLICKS, description="clicks of the wheel; negative: up")
+    ],
+    right: Annotated[
+        int, Field(ge=-MAX_WHEEL_CLICKS, le=MAX_WHEEL_CLICKS, description="clicks of the wheel; negative: left")
+    ] = 0,
+    x: X = None,
+    y: Y = None,
     mark: MarkNumber = None,
-    holding: Keys = "",
+    holding: Holding = "",
 ) -> Act:
     """Turn the wheel by clicks, at a place, at a mark or where the pointer is."""
     return Scroll(right, down, _place(x, y, mark), _chord(holding))
 
 
-def type_text(text: Annotated[str, Field(max_length=MAX_TEXT_CHARS)]) -> Act:
+def type_text(text: Annotated[str, Field(max_length=MAX_TEXT_CHARS, description="what to type")]) -> Act:
+    """Type a text into what has the focus; any Unicode, a newline is Return."""
     return Type(text)
 
 
 def press_keys(
     keys: Keys,
-    repeat: Annotated[int, Field(ge=1, le=MAX_REPEAT)] = 1,
-    seconds: Annotated[float | None, Field(ge=0, le=MAX_SECONDS, description="hold them so long")] = None,
+    repeat: Annotated[int, Field(ge=1, le=MAX_REPEAT, description="how many times")] = 1,
+    seconds: Annotated[
+        float | None, Field(ge=0, le=MAX_SECONDS, description="how long to hold them; null: a short press")
+    ] = None,
 ) -> Act:
     """Press keys together, such as ctrl+s, and release them."""
     return Press(chord(keys), repeat, seconds)
 
 
-def wait(seconds: Seconds) -> Act:
+def wait(seconds: Annotated[float, Field(ge=0, le=MAX_SECONDS, description="how long")]) -> Act:
     """Let time pass; in lockstep that of the environment."""
     return Wait(seconds)
 
 
 def look(region: Region = None) -> Act:
+    """Look at the screen, or at a part of it enlarged."""
     return Look(region)
 
 

@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, Self
 from pluriverse_protocol.events import JoystickEvent, KeyEvent, PointerEvent
 from pluriverse_protocol.rfb.geometry import Box
 
-from pluriverse import validation
+from pluriverse import steady, validation
 from pluriverse.adapters.actions import ActionMap
 from pluriverse.adapters.backend import Phase
 from pluriverse.adapters.core import Core
@@ -24,8 +24,8 @@ from pluriverse.rewarder.result import Result
 from pluriverse.vnc.connection import InputEvent
 
 from .acts import MAX_BATCH, Act, ActFor, Look, Where
-from .answer import NOT_EXECUTED, Answer, Image
-from .images import Format, compress, shown
+from .answer import NOT_EXECUTED, Answer
+from .images import Format, Image, shown
 from .marks import draw, draw_pointer
 from .script import Hand
 from .tree import Tree, middle
@@ -105,13 +105,13 @@ class Computer:
         return 1000 / self._core.fps
 
     @property
-    def earned(self) -> float:
-        """What was earned since the episode began, as far as it was looked at."""
+    def total_reward(self) -> float:
+        """The sum of the episode's rewards until the last frame that was waited for."""
         return self._total
 
     @property
     def text(self) -> str:
-        """The latest text of the environment."""
+        """The environment's latest text, such as the task."""
         return self._core.result(0).text
 
     @property
@@ -119,7 +119,18 @@ class Computer:
         """Whether the episode is over, or none has begun."""
         return self._core.phase(0) is not Phase.READY
 
-    def begin(self, seed: int | None = None) -> None:
+    @property
+    def time_left_s(self) -> float | None:
+        """The seconds that the episode has left at most, of the environment's time; None: no limit is known."""
+        limit, result = self.described.time_limit, self._core.result(0)
+        if limit is None:
+            return None
+        passed_ms = result.elapsed * self.frame_ms
+        if self.clock == "realtime":
+            passed_ms = 0.0 if result.running_since is None else 1000 * (steady.now() - result.running_since[1])
+        return 0.0 if result.over else max(0.0, limit - passed_ms / 1000)
+
+    def begin(self, seed: int | None = None) -> Answer:
         """Begin an episode, and wait for its first frame; the pointer is in the middle.
 
         Raises:
@@ -133,9 +144,10 @@ class Computer:
         if self.clock == "realtime" and not self.over:
             # Where the episode before has left it may be on what looks different then.
             self.send([self._hand.pointer])
+        return self._answer()
 
     def do(self, act: Act) -> Answer:
-        """Do something, and wait until it is done; ``Look`` and ``Where`` are answered.
+        """Do something, wait until it is done, and return the screen and the reward.
 
         Raises:
             ActionError: it can't be done; nothing was sent.
@@ -144,9 +156,9 @@ class Computer:
         """
         if isinstance(act, Where):
             x, y = self.view.to_picture((self._hand.pointer.x, self._hand.pointer.y))
-            return Answer(f"X={x},Y={y}")
+            return self._answer(f"X={x},Y={y}")
         if isinstance(act, Look):
-            return Answer(image=self.look(act.region))
+            return self._answer(image=self.look(act.region))
         before = self._hand.pointer
         script = self._hand.plan(act)
         try:
@@ -154,7 +166,7 @@ class Computer:
         except ResetNeeded:
             self._hand.pointer = before
             raise
-        return Answer()
+        return self._answer()
 
     def do_all(self, acts: Iterable[Callable[[], Act]]) -> list[Answer]:
         """Read and do one after the other; after one that fails, none is done. Models read why."""
@@ -272,7 +284,7 @@ class Computer:
         return self._picture(self.view, None)
 
     def status(self) -> Result:
-        """Return how the episode stands now; its reward is what was earned since the last status.
+        """Return how the episode stands now; its reward is the sum since the last status.
 
         Raises:
             RemoteFailed: the remote broke.
@@ -303,7 +315,13 @@ class Computer:
         """What was last read of what is on the screen, in this episode."""
         self._pointer = self._hand.pointer.x, self._hand.pointer.y
         self._encoder = self.actions.encoder()
-        self._reward = self._total = 0.0
+        self._reward = self._unanswered = self._total = 0.0
+
+    def _answer(self, message: str = "", image: Image | None = None) -> Answer:
+        reward, self._unanswered = self._unanswered, 0.0
+        result = self._core.result(0)
+        image = image or self._picture(self.view, None)
+        return Answer(message, False, image, result.text, reward, result.terminated, result.truncated)
 
     def _view_of(self, region: tuple[int, int, int, int] | None) -> View:
         if region is None:
@@ -316,7 +334,7 @@ class Computer:
             picture = draw_pointer(picture, *view.to_picture(self._pointer))
         if tree is not None:
             picture = draw(picture, {number: view.to_picture_box(box) for number, box in tree.marks.items()})
-        return compress(picture, format or self.format)
+        return Image(picture, format or self.format)
 
     def _play(self, frames: Sequence[Sequence[InputEvent]], see: Callable[[int], None] | None = None) -> None:
         """Send the events of each frame, and wait for the frame, until the episode is over."""
@@ -343,6 +361,9 @@ class Computer:
             self._take()
             if self.over:
                 return
+        if self.over or self._core.whole.broken:
+            what = "a call was interrupted" if self._core.whole.broken else "the episode is over, or none has begun"
+            raise ResetNeeded(f"{what}; begin another before you act")
         self._core.send({0: list(events)})
         for event in events:
             if isinstance(event, PointerEvent):
@@ -353,5 +374,6 @@ class Computer:
         self._core.receive_all()
         reward = self._core.result(0).reward
         self._reward += reward
+        self._unanswered += reward
         self._total += reward
         self._core.owes = False

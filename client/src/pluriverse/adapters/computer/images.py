@@ -1,8 +1,10 @@
-"""Pictures of a screen, compressed for a model."""
+"""Pictures of a screen for a model."""
 
 from __future__ import annotations
 
 import io
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Final, Literal
 
 import numpy as np
@@ -14,7 +16,6 @@ from pluriverse.rfb import Region
 from pluriverse.rfb.decoder import make_picture
 from pluriverse.rfb.picture import PictureSpec
 
-from .answer import Image
 from .view import View
 
 Format = Literal["png", "jpeg"]
@@ -26,15 +27,28 @@ Z_RLE: Final = 3
 
 
 def shown(screen: Pixels, view: View) -> Pixels:
-    """Return a view of a screen, uint8 (height, width, 3), RGB, of shape (view.height, view.width, 3)."""
-    return make_picture(screen, PictureSpec(Region(*view.box), (view.height, view.width)))
+    """Return a view of a screen, uint8 RGB of shape (view.height, view.width, 3), which outlasts the screen."""
+    picture = make_picture(screen, PictureSpec(Region(*view.box), (view.height, view.width)))
+    return picture.copy() if np.may_share_memory(picture, screen) else picture
 
 
-def compress(picture: Pixels, format: Format) -> Image:  # noqa: A002 - what Pillow calls it
-    """Return a picture, uint8 (height, width, 3), RGB, as a file."""
-    picture = np.ascontiguousarray(picture)
-    if format == "jpeg":
-        return Image(simplejpeg.encode_jpeg(picture, JPEG_QUALITY, "RGB"), "image/jpeg")
-    file = io.BytesIO()
-    Pillow.fromarray(picture).save(file, "PNG", compress_type=Z_RLE)
-    return Image(file.getvalue(), "image/png")
+@dataclass(frozen=True, eq=False)
+class Image:
+    """A picture, uint8 (height, width, 3), RGB. It is compressed when its file is first asked for."""
+
+    pixels: Pixels = field(repr=False)
+    format: Format = "png"
+
+    @property
+    def media_type(self) -> str:
+        return f"image/{self.format}"
+
+    @cached_property
+    def data(self) -> bytes:
+        """The picture as a file."""
+        picture = np.ascontiguousarray(self.pixels)
+        if self.format == "jpeg":
+            return simplejpeg.encode_jpeg(picture, JPEG_QUALITY, "RGB")
+        file = io.BytesIO()
+        Pillow.fromarray(picture).save(file, "PNG", compress_type=Z_RLE)
+        return file.getvalue()
