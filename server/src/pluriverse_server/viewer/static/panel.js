@@ -45,7 +45,7 @@ export class Panel {
     this.#set("picture_age", ...milliseconds(age));
     this.#set("picture_rate", rate(pictures), "/s");
     const [value, unit] = milliseconds(roundTrip);
-    document.getElementById("trip").textContent = roundTrip == null ? "" : `${value} ${unit} away`;
+    document.getElementById("trip").textContent = roundTrip == null ? "" : `ping ${value} ${unit}`;
   }
 
   #set(field, value, unit = "") {
