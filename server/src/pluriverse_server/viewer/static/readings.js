@@ -138,6 +138,7 @@ function overlap(a, b) {
 
 function labelText(name, reading) {
   const { value, raw, state } = reading;
+  if (value === null && state === "nothing") return `${name}: no reading`;
   const parts = [`${name} ${short(shown(value))}`];
   if (raw !== value && raw !== null) parts.push(`read ${short(shown(raw))}`);
   if (state !== "ok") parts.push(`${stateText(state)} ${confidenceText(reading)}`.trim());
