@@ -29,7 +29,7 @@ from .web_app import FULL, Auth, WebApp
 
 Question = Callable[[Mapping[str, Any]], Awaitable[Any]]
 
-NO_CONTROL: Final = "This password or token may only look.\n"
+NO_CONTROL: Final = "This password or token only allows viewing.\n"
 
 
 class Refused(Exception):
@@ -88,7 +88,7 @@ class Viewer:
         except Refused as refused:
             raise web.HTTPConflict(text=str(refused)) from None
         except (KeyError, TypeError, ValueError) as error:
-            raise web.HTTPBadRequest(text=f"asked in another way: {error!r}") from None
+            raise web.HTTPBadRequest(text=f"malformed question: {error!r}") from None
 
     async def _vnc(self, request: web.Request, who: Token) -> web.StreamResponse:
         control = request.query.get("control") == "1" and self._auth.may_control(who)

@@ -21,9 +21,9 @@ NO_ASSETS: Final = (
     "In a checkout of the sources, fetch it and reload this page:\n\n    make assets\n"
 )
 OTHER_ORIGIN: Final = "only the remote's own pages may connect from a browser"
-FULL: Final = "this remote has as many connections as it serves; try again when one has gone"
+FULL: Final = "the remote is at its limit of connections; try again later"
 NOT_WEBSOCKET: Final = (
-    "this port speaks WebSocket; for people there is /viewer/, for machines /healthz, /readyz and /metrics"
+    "this port speaks WebSocket; open /viewer/ in a browser, or query /healthz, /readyz and /metrics"
 )
 
 PAGE: Final = STATIC / "index.html"

@@ -129,7 +129,7 @@ function render() {
   $("read").textContent = readText(track, now());
   $("read").title = $("read").textContent;
   $("true").textContent = shown(labels.at(track, now()));
-  $("value-label").textContent = track === REWARDS ? "Reward seen at this frame" : "True from this frame on";
+  $("value-label").textContent = track === REWARDS ? "Reward at this frame" : "Value from this frame on";
   $("entry").hidden = track === EPISODES;
   $("undo").disabled = !labels.canUndo;
   list();
@@ -213,7 +213,7 @@ function parse(text) {
   if (kinds.includes("number") && word !== "" && Number.isFinite(number)) return number;
   if (kinds.includes("boolean") && /^(yes|no)$/i.test(word)) return word.toLowerCase() === "yes";
   if (kinds.includes("string")) return text;
-  throw kinds.includes("number") ? "A number is expected here, such as 120 or −3.5." : "Yes or no is expected here.";
+  throw kinds.includes("number") ? "Enter a number, such as 120 or −3.5." : "Enter yes or no.";
 }
 
 $("entry").addEventListener("submit", (event) => {

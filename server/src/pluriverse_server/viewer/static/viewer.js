@@ -114,7 +114,7 @@ async function open() {
       connecting();
     } catch {
       link("lost", "not connected");
-      notice("The remote can't be reached", "It may be restarting. Trying again every second.");
+      notice("Can't reach the remote", "It may be restarting. Retrying every second.");
       await sleep(RETRY_MS);
     }
   }
@@ -132,7 +132,7 @@ function allowControl(allowed) {
 function askForPassword(wasWrong) {
   const [form, input, error] = [$("login"), $("password"), $("login-error")];
   form.hidden = false;
-  error.textContent = wasWrong ? "That is not this remote's password." : "";
+  error.textContent = wasWrong ? "Wrong password." : "";
   input.setAttribute("aria-invalid", String(wasWrong));
   input.value = "";
   input.focus();
@@ -169,7 +169,7 @@ async function keepPicture() {
       continue;
     }
     link("lost", "not connected");
-    notice("The picture was lost", `${sentence(reason || "The connection broke")} Trying again every second.`);
+    notice("Connection lost", `${sentence(reason || "The connection broke")} Retrying every second.`);
     await sleep(RETRY_MS);
   }
 }
