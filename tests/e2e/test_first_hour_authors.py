@@ -24,7 +24,10 @@ async def test_score_of_labels_that_were_accepted_unseen_says_so(tmp_path: Path)
     author.type("pluriverse-server init mine")
     manifest = tmp_path / "mine/runtime.toml"
     manifest.write_text(manifest.read_text().replace('= "lives == 0" }', '= "lives == 0", won = "score > 900" }'))
-    author.type("pluriverse-server record --agent random --seconds 30 --output mine/recordings/first.plrec mine")
+    # A basket in which half of what falls lands.
+    game = tmp_path / "mine/game.py"
+    game.write_text(game.read_text().replace("BASKET_WIDTH, BASKET_SPEED = 56", "BASKET_WIDTH, BASKET_SPEED = 160"))
+    author.type("pluriverse-server record --agent random --seconds 20 --output mine/recordings/first.plrec mine")
     labels = tmp_path / "mine/recordings/first.labels.json"
     browser = await Chromium.start(tmp_path / "profile")
     try:
@@ -38,7 +41,7 @@ async def test_score_of_labels_that_were_accepted_unseen_says_so(tmp_path: Path)
     finally:
         await browser.close()
     assert json.loads(labels.read_text())["rewards"]
-    told = author.type("pluriverse-server score mine")
+    told = author.type("pluriverse-server score mine", status=None)
     assert re.search(r"0 labels entered by a person, \d+ accepted as proposed; nobody has compared them", told)
     assert "mine.Catch-v0: done won never occurred; record an episode that ends so" in told
     leftovers.assert_none()
