@@ -4,7 +4,7 @@ import KeyTable from "./vendor/novnc/core/input/keysym.js";
 import keysyms from "./vendor/novnc/core/input/keysymdef.js";
 
 const SIGNS = { Left: "←", Up: "↑", Right: "→", Down: "↓", space: "Space", Return: "Enter" };
-// What takes more takes a whole keyboard, and its keys are no news.
+// What takes more takes a whole keyboard: only keys with a name are news.
 const MAX_KEYS = 24;
 // A keyboard that deletes needs something to delete.
 const PADDING = "_".repeat(100);
@@ -34,7 +34,7 @@ export class Pad {
     const keyboard = button("Keyboard");
     keyboard.id = "keyboard";
     keyboard.addEventListener("click", () => this.#typing.focus());
-    const listed = keys.length > MAX_KEYS ? [] : keys;
+    const listed = keys.length > MAX_KEYS ? keys.filter(([, does]) => does).slice(0, MAX_KEYS) : keys;
     this.#element.replaceChildren(...listed.map(([keysym, does]) => this.#key(keysym, does)), keyboard, this.#typing);
   }
 
