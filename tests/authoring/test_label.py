@@ -193,7 +193,7 @@ async def test_what_a_program_proposed_is_no_label_until_it_is_accepted_one_by_o
         assert served.saved == {}
         await press(browser, "d")
         await browser.wait_until(f"{MOMENT}.includes('frame 3 of 5')")
-        assert await browser.evaluate("document.getElementById('read').textContent") == "9 (30 % sure)"
+        assert await browser.evaluate("document.getElementById('read').textContent") == "9 (30 % confident)"
         await press(browser, "8", "Enter", "d")
         await browser.wait_until(f"{MOMENT}.includes('frame 4 of 5')")
         await press(browser, "Enter")
@@ -204,7 +204,7 @@ async def test_what_a_program_proposed_is_no_label_until_it_is_accepted_one_by_o
         assert served.saved["sources"] == {"score": [[0, 0], [1, 5], [2, 8], [3, 12]]}
         await press(browser, "5", "Enter")
         await eventually(lambda: served.saved.get("proposed") == {"score": [0, 1]})
-        assert "proposed" in (await browser.evaluate(ROWS))[0]
+        assert "accepted" in (await browser.evaluate(ROWS))[0]
     assert browser.errors == []
 
 

@@ -70,3 +70,15 @@ def test_labels_that_are_not_there_are_told_with_what_makes_them(tmp_path: Path)
 
 def test_labels_are_beside_their_recording() -> None:
     assert labels_path(Path("games/recordings/one.two.plrec")) == Path("games/recordings/one.two.labels.json")
+
+
+def test_labels_that_were_entered_and_those_that_were_accepted_are_counted() -> None:
+    episode = LabelledEpisode(begin=1.0, end=4.0)
+    labels = Labels(
+        recording="a.plrec",
+        episodes=[episode],
+        sources={"score": [(1.0, 0.0), (2.0, 5.0)]},
+        rewards=[(2.0, 5.0)],
+        proposed={"score": [2.0, 3.0], "episodes": [1.0], "rewards": [2.0]},
+    )
+    assert labels.entered_and_accepted == (2, 3)

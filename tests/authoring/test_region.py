@@ -7,7 +7,7 @@ import pytest
 from PIL import Image, ImageDraw, ImageFont
 from pluriverse_authoring.region import Proposal, Proposer
 from pluriverse_server.manifest.sources import AnySource
-from pluriverse_server.sources.reading import Pixels
+from pluriverse_server.sources.reading import Pixels, SourceError
 from pydantic import TypeAdapter
 
 
@@ -38,15 +38,21 @@ def test_a_line_with_two_numbers_is_read_as_either_and_as_a_text(tmp_path: Path)
     image, draw = drawn(260, 32, "white")
     draw.text((6, 4), "Score: 120  Lives: 3", "black", ImageFont.load_default(20))
     found = proposed(image, tmp_path)
-    lines = [proposal for how, proposal in found.items() if how.startswith("number in")]
-    tables = {
-        proposal.table["written"]: proposal.value
-        for proposal in Proposer(tmp_path).propose(pixels_of(image), (0, 0, 260, 32))[0]
-        if "written" in proposal.table
-    }
-    assert lines
-    assert tables == {"Score: {} Lives: *": 120, "Score: * Lives: {}": 3}
+    assert found["number in “Score: {} Lives: *” by Tesseract"].value == 120
+    assert found["number in “Score: * Lives: {}” by Tesseract"].value == 3
     assert found["text by Tesseract"].value == "Score: 120 Lives: 3"
+
+
+def test_a_pattern_that_was_edited_reads_the_same_picture(tmp_path: Path) -> None:
+    pytest.importorskip("tesserocr")
+    image, draw = drawn(260, 32, "white")
+    draw.text((6, 4), "Level: 1 Score: 0", "black", ImageFont.load_default(20))
+    proposer, pixels = Proposer(tmp_path), pixels_of(image)
+    table = {"from": "screen", "read": "number", "region": [0, 0, 260, 32]}
+    assert proposer.read({**table, "written": "* Score: {}"}, pixels)[0] == 0
+    assert proposer.read({**table, "written": "Lives: {}"}, pixels)[0] is None
+    with pytest.raises(SourceError, match="expected"):
+        proposer.read({**table, "written": "Score: *"}, pixels)
 
 
 def test_the_runtimes_own_glyphs_read_a_number_first(tmp_path: Path) -> None:

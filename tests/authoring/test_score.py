@@ -187,6 +187,8 @@ def test_rewards_that_were_missed_or_made_up_are_told_with_a_picture(tmp_path: P
     assert document["reward"]["precision"] == pytest.approx(2 / 3, abs=1e-5)
     assert document["reward"]["recall"] == 0.5
     assert document["episodes"][0] == {"begin": 0.2, "end": 3.0, "true": 23.0, "scraped": 17.0}
+    # Of 5 at 2.9 s no source says anything.
+    assert [one["sources"] for one in document["disagreements"]] == [["points"], ["points"], []]
     pictures = sorted(file.name for file in (path.parent / "a.disagreements").iterdir())
     assert [name.partition(" at ")[0] for name in pictures] == [
         "001 false reward",
@@ -223,6 +225,8 @@ def test_a_true_end_that_was_not_seen_and_a_seen_one_that_is_not_true(tmp_path: 
         ("missed end", "truncated", "nothing"),
         ("missed end", "terminated", "nothing"),
     ]
+    # No rule truncates an episode.
+    assert [one["sources"] for one in report(path)["disagreements"]] == [["over"], [], ["over"]]
 
 
 def test_episodes_that_were_not_played_and_not_labelled_disagree(tmp_path: Path) -> None:
@@ -300,6 +304,21 @@ def test_nothing_to_compare_is_no_hundred_percent(tmp_path: Path) -> None:
     assert "toy.Bar-v0: nothing compared of its rewards: no recording has any" in text
     assert "toy.Bar-v0: nothing compared of its ends of episodes: no recording has any" in text
     assert "100" not in text
+
+
+def test_labels_that_nobody_entered_and_ends_that_never_occurred_are_told(tmp_path: Path) -> None:
+    times = {name: [at for at, _ in steps] for name, steps in LABELS.sources.items()}
+    accepted = {**times, "rewards": [1.0, 2.0, 4.0], "episodes": [0.2, 3.0, 3.7, 5.0]}
+    path = make(tmp_path, RECORDS, LABELS.model_copy(update={"proposed": accepted}))
+    manifest = tmp_path / "runtime.toml"
+    won = MANIFEST.replace('lost = "over > 0.5" }', 'lost = "over > 0.5", won = "points == 1" }')
+    manifest.write_text(won.replace("[[envs]]", '[episode.truncated]\nstuck = "points == 2"\n[[envs]]'))
+    status, text = told(tmp_path)
+    assert status == 0
+    assert f"{path}: 0 labels entered by a person, 11 accepted as proposed; nobody has compared them" in text
+    assert "toy.Bar-v0: done won never occurred; record an episode that ends so" in text
+    assert "toy.Bar-v0: truncated stuck never occurred" in text
+    assert "done lost never" not in text
 
 
 def test_an_end_that_is_seen_too_late_is_told(tmp_path: Path) -> None:

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import os
 import re
 import shutil
-import signal
 import subprocess
-import sys
-from collections.abc import AsyncGenerator
 from pathlib import Path
 
 import aiohttp
 import pytest
 from support import greed
 from support.agent import connected
+from support.author import Author
 from support.leftovers import Leftovers
-from support.ports import free_port, listens
-from support.remotes import ROOT, find, started
+from support.ports import listens
+from support.remotes import ROOT, find
 from support.waiting import eventually
 
 pytestmark = [pytest.mark.slow, pytest.mark.display]
@@ -30,40 +27,6 @@ COMMANDS = [line for block in re.findall(r"(?s)```sh\n(.*?)```", TUTORIAL) for l
 
 # A minute and a half is for people; a game of random keys takes some seconds, seldom half a minute.
 SECONDS = 50
-
-
-class Author:
-    """Somebody in a folder of their own who types what the tutorial says."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.port = free_port()
-        self.environment = {
-            **os.environ,
-            "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
-            "PLURIVERSE_VNC_PORT": str(free_port()),
-            "PLURIVERSE_REWARDER_PORT": str(self.port),
-            "PLURIVERSE_PASSWORD": "author",
-            "MINARI_DATASETS_PATH": str(folder / "datasets"),
-        }
-
-    def type(self, command: str, status: int = 0, timeout_s: float = 110) -> str:
-        """Run a command to its end; returns all that it printed."""
-        words = ["sh", "-c", command]
-        done = subprocess.run(
-            words, cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=timeout_s
-        )
-        assert done.returncode == status, f"{command}\n{done.stdout}{done.stderr}"
-        return done.stdout + done.stderr
-
-    @contextlib.asynccontextmanager
-    async def typing(self, command: str) -> AsyncGenerator[str]:
-        """Run a command that goes on until Ctrl-C; gives what it printed first."""
-        words = f"cd {self.folder} && exec {command}"
-        with started(["sh", "-c", words], env=self.environment) as (process, said):
-            yield said
-            os.killpg(process.pid, signal.SIGINT)
-            await asyncio.to_thread(process.wait, 20)
 
 
 def told(beginning: str) -> str:

@@ -265,7 +265,7 @@ def learn(
     read = f"{learnt.crops - doubtful} of {learnt.crops}" if doubtful else f"all {learnt.crops}"
     typer.echo(f"wrote {learnt.path}: {learnt.characters}; it reads {read} labelled crops")
     for doubt in learnt.doubtful:
-        typer.echo(f"doubtful, labelled wrongly or half drawn: {doubt}")
+        typer.echo(f"not read as labelled: {doubt}")
 
 
 class CropCommand(TyperCommand):

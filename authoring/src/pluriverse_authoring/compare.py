@@ -51,6 +51,10 @@ class Matched(Generic[W]):
         return bool(self.pairs or self.missed or self.false)
 
     @property
+    def all(self) -> list[Mark[W]]:
+        return [*(one for pair in self.pairs for one in pair), *self.missed, *self.false]
+
+    @property
     def delays(self) -> list[float]:
         return [scraped.reported_at - true.at for true, scraped in self.pairs]
 

@@ -10,7 +10,7 @@ from typing import Any, cast
 import regex
 from pluriverse_protocol.recording_file import open_recording
 from pluriverse_protocol.recordings import MalformedRecording, Said
-from pluriverse_server.manifest.conditions import Value, holds, names_in
+from pluriverse_server.manifest.conditions import Value, describe, holds
 from pluriverse_server.manifest.game import GameTables
 from pluriverse_server.manifest.runtime import KeyPath
 from pluriverse_server.manifest.sources import ChangeSource, LogSource
@@ -28,7 +28,7 @@ def ends_at_once(game: GameTables, recorded: Mapping[str, Mapping[str, Value]]) 
             path = ("episode", kind, *([reason] if reason else []))
             when = next((when for when, values in moments.items() if holds(text, values)), None)
             if when is not None:
-                known = ", ".join(f"{name} is {moments[when].get(name)}" for name in sorted(names_in(text)))
+                known = describe(text, moments[when])
                 yield path, f"{text!r} holds already {when}, where {known}: no episode could begin; name a later sign"
 
 

@@ -37,6 +37,12 @@ def png_of(pixels: NDArray[np.uint8]) -> bytes:
     return png.getvalue()
 
 
+def pixels_of(png: bytes) -> NDArray[np.uint8]:
+    """Return the pixels of a PNG as ``png_of`` took them."""
+    rgb = np.asarray(Image.open(io.BytesIO(png)).convert("RGB"))
+    return np.dstack([rgb[..., ::-1], np.zeros(rgb.shape[:2], np.uint8)])
+
+
 class RecordedFrames:
     """A recording that was read once. ``times`` are its pictures', in seconds since it began.
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from pluriverse_server.manifest.conditions import Value, holds, names_in
 from pluriverse_server.manifest.game import GameTables
@@ -26,7 +27,10 @@ End = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """A difference from the labels: its ``kind`` in words, its time in seconds, and the sources it was read from."""
+    """A difference from the labels: its ``kind`` in words, its time in seconds, and the sources that caused it.
+
+    There are no ``sources`` where the cause isn't known.
+    """
 
     kind: str
     at: float
@@ -64,6 +68,7 @@ class Result:
     """One recording's score. ``seconds`` is the time of its last cycle.
 
     ``apart``: how far the sum of reward ever was from the true one. ``recorded_with``: another version of the runtime.
+    ``labels``: how many a person entered, and how many were accepted as proposed.
     """
 
     environment: str
@@ -78,6 +83,7 @@ class Result:
     dones: Matched[End]
     readings: dict[str, ReadingCount]
     disagreements: list[Disagreement]
+    labels: tuple[int, int]
     recorded_with: str | None = None
 
     @property
@@ -124,6 +130,8 @@ class ReadingComparison:
     def __init__(self, labels: Labels) -> None:
         self.counts = {name: ReadingCount() for name in sorted(labels.sources)}
         self.disagreements: list[Disagreement] = []
+        # When each source was read with another value, or had an event.
+        self.changes: defaultdict[str, set[float]] = defaultdict(set)
         self._labels = labels.sources
         self._ends = [episode.end for episode in labels.episodes if episode.end is not None]
         self._wrong: set[str] = set()
@@ -136,6 +144,10 @@ class ReadingComparison:
         A reading that stays wrong from cycle to cycle is one disagreement, and so is one that stays away for longer
         than the window although it was labelled in this episode.
         """
+        for name, reading in readings.items():
+            self.changes[name].add(reading.at)
+            if reading.events and reading.sample is not None:
+                self.changes[name].add(reading.sample.at)
         for name in self.counts:
             near = _near(self._labels[name], at)
             if name not in readings or not near or None in near:
@@ -161,7 +173,7 @@ class ReadingComparison:
         self.counts[name].wrong += 1
         if name not in self._wrong:
             self._wrong.add(name)
-            kind, got = ("missed reading", "nothing") if value is None else ("wrong reading", _show(value))
+            kind, got = ("missed reading", "no reading") if value is None else ("wrong reading", _show(value))
             expected = " or ".join(map(_show, dict.fromkeys(near)))
             self.disagreements.append(Disagreement(kind, at, (name,), expected, got))
 
@@ -202,12 +214,28 @@ def judge(
     pairs = [(labels.episodes[one.what], scraped[other.what]) for one, other in begins.pairs]
     max_delay_s = game.score.max_delay_s
     by_second = [one for episode, other in pairs for one in _by_second(right or game, labels, seconds, episode, other)]
+    rewarded = tuple(dict.fromkeys(reward.source for reward in game.rewards))
+    labelled = {name: [at for at, _ in steps] for name, steps in labels.sources.items()}
+
+    def earned_by(mark: Mark[float], changes: Mapping[str, Collection[float]], within: float) -> tuple[str, ...]:
+        changed = (name for name in rewarded if any(abs(at - mark.at) <= within for at in changes.get(name, ())))
+        return rewarded if len(rewarded) == 1 else tuple(changed)
+
+    def missed_by(mark: Mark[float]) -> tuple[str, ...]:
+        return earned_by(mark, labelled, WINDOW_S)
+
+    def given_by(mark: Mark[float]) -> tuple[str, ...]:
+        return earned_by(mark, readings.changes, NEGLIGIBLE)
+
+    def ended_by(mark: Mark[End]) -> tuple[str, ...]:
+        return _end_sources(game, mark.what)
+
     disagreements = [
-        *_of(begins, "episode", (), lambda _: "begins"),
-        *_of(rewards, "reward", _reward_sources(game), _show),
-        *_of(dones, "end", _end_sources(game), lambda end: ": ".join(part for part in end if part)),
-        *_late(rewards, "reward", _reward_sources(game), max_delay_s),
-        *_late(dones, "end", _end_sources(game), max_delay_s),
+        *_of(begins, "episode", lambda _: (), lambda _: (), lambda _: "begins"),
+        *_of(rewards, "reward", missed_by, given_by, _show),
+        *_of(dones, "end", ended_by, ended_by, lambda end: ": ".join(part for part in end if part)),
+        *_late(rewards, "reward", given_by, max_delay_s),
+        *_late(dones, "end", ended_by, max_delay_s),
         *(
             Disagreement("wrong reward by the second", one.begin, (one.source,), _show(one.true), _show(one.scraped))
             for one, allowed in by_second
@@ -228,6 +256,7 @@ def judge(
         dones,
         readings.counts,
         sorted(disagreements, key=lambda one: (one.at, one.kind, one.sources)),
+        labels.entered_and_accepted,
     )
 
 
@@ -248,10 +277,29 @@ def uncompared(game: GameTables, page: PageTable | None, results: Sequence[Resul
     return found
 
 
-def _late(matched: Matched[Any], what: str, sources: tuple[str, ...], max_delay_s: float) -> list[Disagreement]:
+def never_ended(game: GameTables, page: PageTable | None, results: Sequence[Result]) -> list[str]:
+    """Return the ends by an environment's rules that occurred in no recording, such as ``done won``."""
+    ends = {mark.what for one in results for mark in one.dones.all}
+    if not ends:
+        return []  # ``uncompared`` says so
+    kinds = {kind for kind, _ in ends}
+    tables = (("done", "terminated", game.episode.done), ("truncated", "truncated", game.episode.truncated))
+    found = [
+        f"{key} {reason or condition}"
+        for key, kind, conditions in tables
+        for reason, condition in conditions.items()
+        if (kind, reason or condition) not in ends
+    ]
+    expressions = [("done", "terminated", page.done), ("truncated", "truncated", page.truncated)] if page else []
+    return found + [f"{key} {text}" for key, kind, text in expressions if text and kind not in kinds]
+
+
+def _late(
+    matched: Matched[W], what: str, causes: Callable[[Mark[W]], tuple[str, ...]], max_delay_s: float
+) -> list[Disagreement]:
     return [
-        Disagreement(f"late {what}", true.at, sources, f"at most {max_delay_s:g} s", f"{delay:.3g} s")
-        for (true, _), delay in zip(matched.pairs, matched.delays, strict=True)
+        Disagreement(f"late {what}", true.at, causes(given), f"at most {max_delay_s:g} s", f"{delay:.3g} s")
+        for (true, given), delay in zip(matched.pairs, matched.delays, strict=True)
         if delay > max_delay_s
     ]
 
@@ -288,11 +336,16 @@ def _labelled(steps: LabelledValues, at: float) -> Value:
     return steps[index][1] if index >= 0 else None
 
 
-def _of(matched: Matched[W], what: str, sources: tuple[str, ...], show: Callable[[W], str]) -> list[Disagreement]:
-    missed = [Disagreement(f"missed {what}", mark.at, sources, show(mark.what), "nothing") for mark in matched.missed]
-    return missed + [
-        Disagreement(f"false {what}", mark.at, sources, "nothing", show(mark.what)) for mark in matched.false
-    ]
+def _of(
+    matched: Matched[W],
+    what: str,
+    missed_by: Callable[[Mark[W]], tuple[str, ...]],
+    given_by: Callable[[Mark[W]], tuple[str, ...]],
+    show: Callable[[W], str],
+) -> list[Disagreement]:
+    return [
+        Disagreement(f"missed {what}", mark.at, missed_by(mark), show(mark.what), "nothing") for mark in matched.missed
+    ] + [Disagreement(f"false {what}", mark.at, given_by(mark), "nothing", show(mark.what)) for mark in matched.false]
 
 
 def _sums(labels: Labels, pairs: Sequence[tuple[LabelledEpisode, Scraped]]) -> list[EpisodeSums]:
@@ -328,13 +381,14 @@ def _same_end(true: End, scraped: End) -> bool:
     return true[0] == scraped[0] and true[1] in ("", scraped[1])
 
 
-def _reward_sources(game: GameTables) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(reward.source for reward in game.rewards))
-
-
-def _end_sources(game: GameTables) -> tuple[str, ...]:
-    conditions = (*game.episode.done.values(), *game.episode.truncated.values())
-    return tuple(sorted({name for text in conditions for name in names_in(text)}))
+def _end_sources(game: GameTables, end: End) -> tuple[str, ...]:
+    """Return the sources of the condition by which an episode ends so; none if it isn't known which."""
+    kind, reason = end
+    conditions = game.episode.done if kind == "terminated" else game.episode.truncated
+    known = [text for name, text in conditions.items() if reason == (name or text)]
+    if not reason and len(conditions) == 1:
+        known = list(conditions.values())
+    return tuple(sorted(frozenset[str]().union(*map(names_in, known))))
 
 
 def _show(value: Value) -> str:

@@ -60,7 +60,8 @@ class LabelledEpisode(Table):
 class Labels(Table):
     """The labels of one recording. ``rewards``: when each was first visible, and its amount.
 
-    ``proposed`` are the times of those labels of sources that a person accepted as a program had proposed them.
+    ``proposed`` are the times, by source, "episodes" and "rewards", of the labels that a person accepted as they were
+    read, proposed or computed, and didn't enter.
     """
 
     recording: Annotated[str, Field(min_length=1, max_length=255)]
@@ -68,8 +69,19 @@ class Labels(Table):
     sources: Annotated[dict[SourceName, LabelledValues], Field(max_length=MAX_SOURCES)] = {}
     rewards: Annotated[list[tuple[Time, float]], Field(max_length=MAX_LABELS)] = []
     proposed: Annotated[
-        dict[SourceName, Annotated[list[Time], Field(max_length=MAX_LABELS)]], Field(max_length=MAX_SOURCES)
+        dict[SourceName, Annotated[list[Time], Field(max_length=MAX_LABELS)]], Field(max_length=MAX_SOURCES + 2)
     ] = {}
+
+    @property
+    def entered_and_accepted(self) -> tuple[int, int]:
+        """How many labels a person entered, and how many were accepted as proposed."""
+        times = {name: [at for at, _ in steps] for name, steps in self.sources.items()}
+        times["rewards"] = [*times.get("rewards", []), *(at for at, _ in self.rewards)]
+        marks = [at for one in self.episodes for at in (one.begin, one.end) if at is not None]
+        times["episodes"] = [*times.get("episodes", []), *marks]
+        taken = {name: set(each) for name, each in self.proposed.items()}
+        accepted = sum(at in taken.get(name, ()) for name, each in times.items() for at in each)
+        return sum(map(len, times.values())) - accepted, accepted
 
     @field_validator("episodes")
     @classmethod

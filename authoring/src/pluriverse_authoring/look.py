@@ -19,7 +19,7 @@ from pluriverse_server.sources.screen.grab import Grabber, ScreenLost
 from pluriverse_server.viewer.routes import Question, Refused
 
 from . import AuthoringError
-from .frames import png_of
+from .frames import pixels_of, png_of
 from .region import Proposer
 from .runtime_file import RuntimeFile
 
@@ -39,7 +39,12 @@ class Look:
         """Run the remote, again each time that the viewer asks for it; raises as ``Remote.run``."""
         questions: dict[str, Question] = {
             word: functools.partial(_answer, ask)
-            for word, ask in (("read", self._read), ("choose", self._choose), ("restart", self._restart))
+            for word, ask in (
+                ("read", self._read),
+                ("reread", self._reread),
+                ("choose", self._choose),
+                ("restart", self._restart),
+            )
         }
         greeted = False
 
@@ -68,6 +73,13 @@ class Look:
             "proposals": [{"how": it.how, "value": it.value, "sure": it.sure, "table": it.table} for it in found],
             "missing": missing,
         }
+
+    async def _reread(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        """Read the picture of the last region by a table that a person has edited."""
+        pixels = pixels_of(base64.b64decode(asked["picture"]))
+        async with self._proposing:
+            value, sure = await asyncio.to_thread(self._proposer.read, asked["table"], pixels)
+        return {"value": value, "sure": round(sure, 3)}
 
     def _grab(self, region: Sequence[int]) -> Pixels:
         assert self._remote is not None

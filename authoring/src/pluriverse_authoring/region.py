@@ -18,7 +18,7 @@ from pluriverse_server.sources.screen.colour import ColourReader
 from pluriverse_server.sources.screen.gauge import BarReader, Shades
 from pluriverse_server.sources.screen.number import NumberReader
 from pluriverse_server.sources.screen.template import FLAT
-from pydantic import TypeAdapter
+from pydantic import TypeAdapter, ValidationError
 
 # x, y, width and height in pixels.
 Region = tuple[int, int, int, int]
@@ -82,25 +82,28 @@ class Proposer:
         ]
         return found, missing
 
+    def read(self, table: dict[str, Any], pixels: Pixels) -> tuple[Value, float]:
+        """Return what the source of ``table`` reads in ``pixels``, and how sure that is, or raise SourceError."""
+        try:
+            return self._reader(table).read(pixels)
+        except ValidationError as error:
+            why = (problem["msg"].removeprefix("Value error, ") for problem in error.errors())
+            raise SourceError("; ".join(why)) from None
+
     def _lines(self, pixels: Pixels, region: Region, missing: list[str]) -> Iterator[Proposal]:
         """Yield numbers and texts: by the runtime's glyphs, and by Tesseract if it is there."""
         for path in sorted((self._folder / "glyphs").glob("*.png")):
-            for read in ("number", "text"):
-                table = _screen(read, region, glyphs=f"glyphs/{path.name}")
-                # Glyphs that are higher than the region can't be in it.
-                with contextlib.suppress(SourceError):
-                    yield _proposal(f"{read} by {path.name}", table, self._reader(table), pixels)
+            # Glyphs that are higher than the region can't be in it.
+            with contextlib.suppress(SourceError):
+                keys = {"glyphs": f"glyphs/{path.name}"}
+                number, text = (self._reader(_screen(read, region, **keys)) for read in ("number", "text"))
+                yield from _line(pixels, region, number, text, path.name, keys)
         try:
             number, text = self._by_tesseract("number", region), self._by_tesseract("text", region)
         except SourceError as error:
             missing.append(str(error).removeprefix(f"{UNNAMED}: "))
             return
-        yield _proposal("number by Tesseract", _screen("number", region), number, pixels)
-        line, _ = text.read(pixels)
-        for written in _written(line) if isinstance(line, str) else ():
-            table = _screen("number", region, written=written)
-            yield _proposal(f"number in “{line}”", table, NumberReader(text, written), pixels)
-        yield _proposal("text by Tesseract", _screen("text", region), text, pixels)
+        yield from _line(pixels, region, number, text, "Tesseract", {})
 
     def _by_tesseract(self, read: str, region: Region) -> ScreenReader:
         if read not in self._tesseract:
@@ -111,6 +114,18 @@ class Proposer:
         source = _SOURCES.validate_python(table)
         assert isinstance(source, ScreenSource)
         return make_reader(UNNAMED, source, self._folder)
+
+
+def _line(
+    pixels: Pixels, region: Region, number: ScreenReader, text: ScreenReader, by: str, keys: dict[str, Any]
+) -> Iterator[Proposal]:
+    """Yield a line's number, each of several numbers by the pattern that reads it, and the line as a text."""
+    yield _proposal(f"number by {by}", _screen("number", region, **keys), number, pixels)
+    line, _ = text.read(pixels)
+    for written in _written(line) if isinstance(line, str) else ():
+        table = _screen("number", region, **keys, written=written)
+        yield _proposal(f"number in “{written}” by {by}", table, NumberReader(text, written), pixels)
+    yield _proposal(f"text by {by}", _screen("text", region, **keys), text, pixels)
 
 
 def _colours_of(pixels: Pixels) -> list[tuple[str, float]]:

@@ -77,6 +77,7 @@ def print_results(
     results: Mapping[Path, Result],
     unlabelled: Sequence[Path],
     missing: Mapping[str, Sequence[str]],
+    never: Mapping[str, Sequence[str]],
     console: Console,
     *,
     written: bool,
@@ -84,6 +85,7 @@ def print_results(
     """Print a table with a line for each recording, and where its disagreements are, if they were ``written``.
 
     Then what keeps the score from being one: recordings ``unlabelled``, and what is ``missing`` of an environment.
+    Then the ends that ``never`` occurred.
     """
     alike = Counter(path.name for path in [*results, *unlabelled])
     table = Table(Column("recording", overflow="fold"), box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
@@ -105,6 +107,9 @@ def print_results(
     console.print(table)
     console.print(_LEGEND, style="dim")
     for path, result in results.items():
+        entered, accepted = result.labels
+        unseen = "" if entered or not accepted else "; nobody has compared them with the picture"
+        _say(console, f"{path}: {entered} labels entered by a person, {accepted} accepted as proposed{unseen}")
         if not result.perfect:
             where = f"; see {beside(path, PICTURES_SUFFIX)}" if written else ""
             _say(console, f"{path}: {len(result.disagreements)} disagreements{where}")
@@ -118,6 +123,9 @@ def print_results(
     for env_id, rules in missing.items():
         for rule in rules:
             _say(console, f"{env_id}: nothing compared of its {rule}: no recording has any; record one that does")
+    for env_id, ends in never.items():
+        for end in ends:
+            _say(console, f"{env_id}: {end} never occurred; record an episode that ends so")
 
 
 def print_mutations(env_id: str, found: Mutations, console: Console) -> None:

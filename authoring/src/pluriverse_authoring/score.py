@@ -18,7 +18,7 @@ from rich.progress import Progress, TextColumn, TimeElapsedColumn
 from pluriverse_authoring import AuthoringError
 from pluriverse_authoring.recording.replay import Replay
 
-from .judge import Result, Trial, judge_samples, uncompared
+from .judge import Result, Trial, judge_samples, never_ended, uncompared
 from .labels import FOLDER, Labels, labels_path, read_labels
 from .mutate import Mutations, mutate
 from .report import print_mutations, print_results, write_report
@@ -69,11 +69,10 @@ def score(
             if write:
                 _write(path, trial.result, manifest)
             progress.remove_task(task)
-    missing = {
-        env_id: uncompared(manifest.game(env_id), manifest.page, list(of_env))
-        for env_id, of_env in _by_environment(results.values(), lambda result: result.environment)
-    }
-    print_results(results, unlabelled, missing, console, written=write)
+    by_environment = _by_environment(results.values(), lambda result: result.environment)
+    missing = {env_id: uncompared(manifest.game(env_id), manifest.page, of_env) for env_id, of_env in by_environment}
+    never = {env_id: never_ended(manifest.game(env_id), manifest.page, of_env) for env_id, of_env in by_environment}
+    print_results(results, unlabelled, missing, never, console, written=write)
     if mutations:
         for env_id, found in mutations_of(manifest, trials):
             if found is None:

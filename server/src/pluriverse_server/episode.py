@@ -82,6 +82,13 @@ class Episode:
     frame_at: float | None = None
     last_reward_at: float = 0.0
 
+    def seconds(self, now: float) -> float:
+        """Return how long it has run: in lockstep the program's time, which stands still between steps."""
+        if self.environment.clock == "lockstep":
+            return self.frames / self.fps
+        # Not negative if the clock was set back.
+        return max(0.0, now - self.started_at) if self.started_at is not None else 0.0
+
 
 @dataclass(frozen=True, slots=True)
 class Ending:
@@ -264,11 +271,8 @@ class EpisodeMachine:
         episode.reward += ending.reward
         self._note_frame(ending.at)
         last = self._reward_message(ending.reward, now, ending, said=ending.info)
-        # Not negative if the clock was set back.
-        seconds = max(0.0, now - episode.started_at) if episode.started_at is not None else 0.0
-        finished = Finished(
-            episode.episode_id, episode.environment.env_id, episode.reward, seconds, ending.terminated, ending.reason
-        )
+        env_id, seconds = episode.environment.env_id, episode.seconds(now)
+        finished = Finished(episode.episode_id, env_id, episode.reward, seconds, ending.terminated, ending.reason)
         return [last, finished]
 
     def _reward_message(

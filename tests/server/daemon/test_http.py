@@ -268,6 +268,18 @@ async def test_plain_request_is_told_what_this_port_is(tmp_path: Path) -> None:
             assert response.status == 404
 
 
+async def test_browser_is_led_to_the_viewer_and_an_agent_is_not(tmp_path: Path) -> None:
+    browser = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
+    async with serving(tmp_path) as served, aiohttp.ClientSession() as session:
+        address = f"http://127.0.0.1:{served.port}/"
+        async with session.get(f"{address}?password=sesame", headers=browser, allow_redirects=False) as response:
+            assert (response.status, response.headers["Location"]) == (308, "viewer/")
+        async with session.get(address, headers={**browser, "Upgrade": "other"}, allow_redirects=False) as response:
+            assert response.status == 426
+        async with served.agent() as agent:
+            await agent.assert_alive()
+
+
 async def test_connections_without_a_byte_are_no_news(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     async with serving(tmp_path) as served:
         for _ in range(20):

@@ -1,8 +1,17 @@
 from __future__ import annotations
 
 import pytest
+from pluriverse_protocol.env_spaces import Choice, Spaces
 from pluriverse_server.episode import Environment, Episode
-from pluriverse_server.remote.status import LAGS, MAX_RATE_FRAMES, RATE_WINDOW_S, FrameRate, Statistics
+from pluriverse_server.remote.status import (
+    LAGS,
+    MAX_RATE_FRAMES,
+    PAUSED_S,
+    RATE_WINDOW_S,
+    FrameRate,
+    Statistics,
+    keys_status,
+)
 
 
 def noted(*frames: tuple[int, float]) -> FrameRate:
@@ -73,6 +82,23 @@ def test_running_episode_is_shown_with_its_reward_and_how_long_it_has_run() -> N
     assert status["episode_seconds"] == 1.5
     assert status["picture"] == [0, 0, 160, 210]
     assert Statistics().episode_status(episode, "running", now=99.0)["episode_seconds"] == 0.0
+
+
+def test_time_of_an_episode_in_lockstep_is_that_of_its_frames_and_pauses_with_them() -> None:
+    environment = Environment("toy", clock="lockstep")
+    episode = Episode(3, environment, 7, 50.0, started_at=100.0, frames=75)
+    statistics = Statistics()
+    statistics.note_step(110.0)
+    running, paused = (statistics.episode_status(episode, "running", now) for now in (110.0 + PAUSED_S, 200.0))
+    assert running["episode_seconds"] == paused["episode_seconds"] == 1.5
+    assert (running["paused"], paused["paused"]) == (False, True)
+    assert not statistics.episode_status(episode, "resetting", 200.0)["paused"]
+
+
+def test_keys_of_an_environment_are_named_by_what_they_do_alone() -> None:
+    choices = (Choice("noop", ()), Choice("left", (1,)), Choice("fire left", (1, 2)))
+    assert keys_status(Spaces(discrete=choices, step=9)) == [(1, "left"), (2, ""), (9, "step")]
+    assert keys_status(None) == []
 
 
 def test_newest_reading_of_each_source_is_shown_with_its_region() -> None:

@@ -172,7 +172,7 @@ async def test_exit_that_a_condition_names_is_an_outcome(tmp_path: Path) -> None
         ({"program": {**mode("hide"), "ready": {"timeout_s": 0.5}}}, "no window on the screen after 0.5 s"),
         (
             {"reset": {"start": [{"click": [5, 5], "until": "playing > 2", "timeout_s": 0.3}]}},
-            "step 1 (click [5, 5]): 'playing > 2' did not come to hold within 0.3 s; playing is 0",
+            "step 1 (click [5, 5]): 'playing > 2' did not become true within 0.3 s: playing is 0",
         ),
     ],
     ids=["dies", "isn't there", "no window", "step fails"],

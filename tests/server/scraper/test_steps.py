@@ -89,6 +89,6 @@ async def test_step_waits_until_its_condition_holds_and_does_it_again_meanwhile(
         await stage.event(X.KeyPress)
     stage.values["menu"] = False
     await doing
-    said = r"step 3 \(wait\): 'menu' did not come to hold within 0.05 s; menu is False"
+    said = r"step 3 \(wait\): 'menu' did not become true within 0.05 s: menu is False"
     with pytest.raises(StepFailed, match=said):
         await stage.do(until="menu", timeout_s=0.05)

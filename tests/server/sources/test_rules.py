@@ -256,6 +256,16 @@ def test_game_is_not_ready_while_it_is_over_or_may_be() -> None:
     assert rules.ready({**there, "over": Reading(None, 0.0, ReadingState.NOTHING, Sample(None, 1.0))})
 
 
+def test_what_keeps_an_episode_from_beginning_is_told_by_what_is_read_of_it() -> None:
+    rules = Rules(game(ready="score == 0 and not menu", done={"": "over"}))
+    read = {"score": ok(0, 1.0), "menu": Reading(), "over": ok(True, 1.0)}
+    condition = "'score == 0 and not menu'"
+    assert rules.why_not_ready(read) == f": {condition} is not true: menu has no reading, score is 0"
+    read["menu"] = ok(False, 1.0)
+    assert rules.why_not_ready(read) == ": 'over' would end it at once: over is True"
+    assert rules.why_not_ready({**read, "over": ok(False, 1.0)}) == ""
+
+
 # ── texts and observations ──────────────────────────────────────────────────────────────────────────────────────────
 
 

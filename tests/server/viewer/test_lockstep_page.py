@@ -19,13 +19,18 @@ LEFT = 0xFF51
 IN_CONTROL = "document.getElementById('link').innerText === 'in control'"
 CLOCK = "document.querySelector('[data-field=clock]').innerText"
 HINT = "document.getElementById('hint').innerText"
+SECONDS_AND_CURVE = (
+    "document.querySelector('[data-field=seconds]').innerText + document.querySelector('#plot .end').innerText"
+    " + document.querySelector('#plot .curve').getAttribute('d')"
+)
 SHOWN = "document.getElementById('time').checkVisibility()"
 
-# What the page says on its step channel, and when; and how often it is answered.
+# What the page says on its step channel, and when; how often it is answered; and the WebSockets that it speaks on.
 LISTEN = """
-window.steps = []; window.answers = 0; window.largest = 0;
+window.steps = []; window.sockets = new Set(); window.answers = 0; window.largest = 0;
 const send = WebSocket.prototype.send;
 WebSocket.prototype.send = function (data) {
+  sockets.add(this);
   if (this.url.includes("/step") && !this.heard) {
     this.heard = true;
     this.addEventListener("message", ({ data }) => {
@@ -97,13 +102,18 @@ async def test_time_stops_goes_on_by_a_frame_and_is_given_back(browser: Chromium
     beyond = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
     assert await browser.evaluate(beyond) == 0
     await press(browser, "pause")
+    await browser.wait_until("document.getElementById('state').innerText === 'paused'")
     before = await stands_still(browser)
+    shown = await browser.evaluate(SECONDS_AND_CURVE)
+    await browser.evaluate("new Promise((resolve) => setTimeout(resolve, 1500))")
+    assert await browser.evaluate(SECONDS_AND_CURVE) == shown
     await press(browser, "step")
     assert len(await stepped(browser, before + 1)) == await stands_still(browser) == before + 1
     await browser.press("F10", "F10", 121)
     assert len(await stepped(browser, before + 2)) == await stands_still(browser) == before + 2
     await browser.press("F9", "F9", 120)
     await stepped(browser, before + 10)
+    await browser.wait_until("document.getElementById('state').innerText === 'running'")
     await press(browser, "lockstep")
     await browser.wait_until(f"{CLOCK} === 'real time'")
     assert browser.errors == []
@@ -150,6 +160,20 @@ async def test_agent_that_has_the_seat_keeps_its_time(remote: MachineRemote, bro
         assert await browser.evaluate("document.getElementById('lockstep').ariaPressed") == "false"
     await press(browser, "lockstep")
     await browser.wait_until(f"{CLOCK} === 'lockstep'")
+
+
+async def test_broken_line_is_told_until_it_is_back(browser: Chromium) -> None:
+    await press(browser, "lockstep")
+    await stepped(browser, 1)
+    await browser.evaluate(
+        "window.hints = []; const hint = document.getElementById('hint');"
+        " new MutationObserver(() => hints.push(hint.innerText)).observe(hint, { childList: true });"
+        " for (const socket of sockets) socket.close();"
+    )
+    await browser.wait_until("hints.includes('No lockstep: the connection broke')")
+    await browser.wait_until(f"{IN_CONTROL} && {HINT}.startsWith('Keys and mouse go to the remote.')")
+    assert await browser.evaluate("document.getElementById('notice').hidden")
+    await browser.wait_until(f"{CLOCK} === 'real time'")
 
 
 async def test_who_only_watches_or_leaves_has_no_clock(remote: MachineRemote, browser: Chromium) -> None:

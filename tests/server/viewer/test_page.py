@@ -23,6 +23,11 @@ TAKE_CONTROL = "document.querySelector('#mode input[value=control]').click()"
 VIEW_ONLY = "document.querySelector('#mode input[value=watch]').click()"
 
 
+# Of a game that is played with the arrows, space and a letter.
+KEYS = [[0xFF51, "left"], [0xFF53, "right"], [0x20, "fire"], [ord("p"), ""]]
+PAD = "[...document.querySelectorAll('#pad button')].filter(key => key.checkVisibility()).map(key => key.innerText)"
+
+
 def field(name: str) -> str:
     return f"document.querySelector('[data-field={name}]').innerText"
 
@@ -140,6 +145,67 @@ async def test_keys_and_clicks_reach_the_screen_only_in_control(
     assert browser.errors == []
 
 
+async def test_who_takes_control_sees_the_keys_of_the_game_and_can_press_them_there(
+    remote: Remote, desktop: Desktop, browser: Chromium
+) -> None:
+    remote.state["keys"] = KEYS
+    await browser.open(remote.url("?password=sesame"))
+    await browser.wait_until(LIVE)
+    assert await browser.evaluate(PAD) == []
+    await browser.evaluate(TAKE_CONTROL)
+    await browser.wait_until(f"{LIVE} && document.getElementById('link').innerText === 'in control'")
+    await browser.wait_until(f"String({PAD}) === '←,→,Space fire,p'")
+    await browser.click("#pad button:nth-child(4)")
+    await browser.press("b", "KeyB", 66)
+    await desktop.wait_for_inputs([("key", ord("p")), ("key", ord("b"))])
+    assert browser.errors == []
+
+
+async def test_screen_without_a_keyboard_has_one_that_types(
+    remote: Remote, desktop: Desktop, browser: Chromium
+) -> None:
+    await browser.call("Emulation.setTouchEmulationEnabled", enabled=True)
+    try:
+        await browser.open(remote.url("?password=sesame&control=1"))
+        await browser.wait_until(f"{LIVE} && String({PAD}) === 'Keyboard'")
+        await browser.evaluate("document.getElementById('keyboard').click()")
+        await browser.call("Input.insertText", text="ab")
+        await browser.press("Backspace", "Backspace", 8)
+        await desktop.wait_for_inputs([("key", ord("a")), ("key", ord("b")), ("key", 0xFF08)])
+    finally:
+        await browser.call("Emulation.setTouchEmulationEnabled", enabled=False)
+    assert browser.errors == []
+
+
+async def test_page_says_what_it_waits_for_before_its_styles_and_scripts_are_there(
+    remote: Remote, browser: Chromium
+) -> None:
+    opening = "document.getElementById('opening')"
+    await browser.call("Network.enable")
+    await browser.call("Network.setBlockedURLs", urls=["*/static/*"])
+    try:
+        await browser.open(remote.url(""))
+        assert await browser.evaluate(f"{opening}.innerText") == "Connecting to the remote…"
+        # Its own style is allowed.
+        assert await browser.evaluate(f"getComputedStyle({opening}).position") == "fixed"
+        await browser.call("Network.setBlockedURLs", urls=["*/viewer.js"])
+        await browser.open(remote.url(""))
+        await browser.wait_until(f"{opening}.innerText.startsWith('The page did not load; reload it.')")
+    finally:
+        await browser.call("Network.setBlockedURLs", urls=[])
+    await browser.open(remote.url("?password=sesame"))
+    await browser.wait_until(f"{opening} === null")
+    assert f"Connecting to 127.0.0.1:{remote.port}" in await browser.evaluate("document.body.innerText")
+
+
+async def test_paused_program_is_told_from_one_that_runs(remote: Remote, browser: Chromium) -> None:
+    remote.state |= {"clock": "lockstep", "paused": True}
+    await browser.open(remote.url("?password=sesame"))
+    await browser.wait_until("document.getElementById('state').innerText === 'paused'")
+    remote.state["paused"] = False
+    await browser.wait_until("document.getElementById('state').innerText === 'running'")
+
+
 async def test_who_may_only_look_cannot_take_control(remote: Remote, desktop: Desktop, browser: Chromium) -> None:
     await browser.open(remote.url(f"?password={EYE}&control=1"))
     await browser.wait_until(f"{LIVE} && document.getElementById('link').innerText === 'live'")
@@ -172,11 +238,16 @@ async def test_lost_vnc_server_is_told_and_found_again(
 
 async def test_whole_page_fits_a_narrow_window(remote: Remote, desktop: Desktop, browser: Chromium) -> None:
     del desktop
-    for width in (700, 1024, 1600):
+    remote.state |= {"clocks": ["realtime", "lockstep"], "picture": [0, 0, 400, 300], "keys": KEYS}
+    for width in (390, 700, 1024, 1600):
         await browser.resize(width, 700)
-        await browser.open(remote.url("?password=sesame"))
+        await browser.open(remote.url("?password=sesame&control=1"))
         await browser.wait_until(LIVE)
-        assert await browser.evaluate("document.documentElement.scrollWidth") == width
+        await browser.evaluate("document.getElementById('clockwork').hidden = false")
+        # It may be longer than a narrow window, which takes a scroll bar, but no wider.
+        assert (
+            await browser.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") == 0
+        )
         assert await browser.evaluate("document.querySelector('#screen canvas').getBoundingClientRect().width") > 300
 
 

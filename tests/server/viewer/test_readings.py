@@ -35,6 +35,7 @@ def drawn(x: float, y: float) -> str:
     )
 
 
+UNKNOWN = "\u2013"
 GREEN = [79, 209, 181, 255]
 RED = [255, 138, 128, 255]
 
@@ -47,6 +48,7 @@ async def test_readings_are_drawn_where_they_are_read_and_listed(
         "score": reading(120.0, [100, 40, 80, 20]),
         "lives": reading(3.0, [300, 200, 40, 20], raw=8.0, confidence=0.54, state="unsure"),
         "level": reading("The Cave"),
+        "bonus": reading(None, state="nothing"),
     }
     await browser.open(remote.url("?password=sesame&readings=1"))
     await browser.wait_until(LIVE)
@@ -60,6 +62,7 @@ async def test_readings_are_drawn_where_they_are_read_and_listed(
         "score\nok\n\t120\t100 %\t0.3 ms",
         "lives\nunsure\n\t3\nread 8\n\t54 %\t0.3 ms",
         "level\nok\n\t“The Cave”\t100 %\t0.3 ms",
+        f"bonus\nno reading\n\t{UNKNOWN}\t{UNKNOWN}\t0.3 ms",
     ]
     assert browser.errors == []
 

@@ -23,7 +23,7 @@ from pluriverse_server.access.addresses import address_key
 from pluriverse_server.access.tokens import RIGHTS, Denied, Right, Token
 from pluriverse_server.process import StartError, listeners, port_fault, start_error
 from pluriverse_server.viewer.bridge import SUBPROTOCOL
-from pluriverse_server.viewer.routes import Question, Viewer
+from pluriverse_server.viewer.routes import Question, Viewer, redirect
 from pluriverse_server.viewer.sessions import ViewerSessions
 from pluriverse_server.viewer.web_app import (
     FULL,
@@ -105,6 +105,12 @@ def make_app(
 
     async def rewarder(request: web.Request) -> web.StreamResponse:
         if not asks_for_websocket(request):
+            if (
+                request.path == "/"
+                and "Upgrade" not in request.headers
+                and "text/html" in request.headers.get("Accept", "")
+            ):
+                return await redirect(request)
             return answer(426 if request.path == "/" else 404, error=NOT_WEBSOCKET)
         if not is_same_origin(request):
             return answer(403, error=OTHER_ORIGIN)

@@ -160,7 +160,7 @@ class SteppedEpisode(ABC):
             return
         self._show_at = self._not_before
         now = time.monotonic()
-        if self._reports.take():
+        if self._reports.take() or outcome.is_last:
             self.report(Frame(self.episode, self.frames, 0, time.time()), *self.said())
         self._earned += outcome.reward
         if outcome.reward and self._earned_due is None:

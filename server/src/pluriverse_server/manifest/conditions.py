@@ -48,6 +48,12 @@ def holds(text: str, readings: Mapping[str, Value]) -> bool:
     return bool(_evaluate(_parse(text), readings))
 
 
+def describe(text: str, readings: Mapping[str, Value]) -> str:
+    """Return what is read of the names of a condition, such as ``lives is 3, menu has no reading``."""
+    said = {name: "has no reading" if value is None else f"is {value!r:.40}" for name, value in readings.items()}
+    return ", ".join(f"{name} {said.get(name, 'has no reading')}" for name in sorted(names_in(text)))
+
+
 @lru_cache(maxsize=1024)
 def _parse(text: str) -> ast.expr:
     if len(text) > MAX_CHARS:

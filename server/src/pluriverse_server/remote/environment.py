@@ -44,7 +44,7 @@ from pluriverse_server.vnc_proxy.vnc_proxy import VncProxy
 
 from .crash_limit import CrashLimiter
 from .metrics import Metrics
-from .status import Statistics
+from .status import Statistics, keys_status
 
 log = logging.getLogger(__name__)
 
@@ -195,7 +195,7 @@ class EnvironmentService:
         now = self._clock.now()
         round_trip_s = self.sessions.agent_round_trip_s
         runtime = self._manifest.runtime
-        episode = self._machine.episode
+        episode, described = self._machine.episode, self._machine.description()
         return {
             "runtime": runtime.id,
             "runtime_version": runtime.version,
@@ -205,6 +205,7 @@ class EnvironmentService:
             **self.statistics.episode_status(episode, self._machine.state.value, now),
             "rewarded": episode is None or self._manifest.is_rewarded(episode.environment.env_id),
             "clocks": list(self._manifest.clocks(episode.environment.env_id)) if episode is not None else [],
+            "keys": keys_status(described.spaces if described is not None else None),
             "now": time.time(),
             "readings": self.statistics.sources_status({name: _region(table) for name, table in self._sources.items()}),
             "agents": int(self.sessions.agent is not None),
@@ -374,6 +375,7 @@ class EnvironmentService:
             self.statistics.frame_rate.note(report.frames, now)
             if episode.environment.clock == "lockstep":
                 self.sessions.note_step()
+                self.statistics.note_step(now)
         if isinstance(report, reports.SlotFrames):
             self.metrics.frames.inc(report.frames)
             self.sessions.note_step()

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from pluriverse_protocol.env_spaces import Spaces
 from pluriverse_protocol.limits import MAX_FPS
 
 from pluriverse_server.episode import Episode, Finished
@@ -20,6 +21,9 @@ RATE_WINDOW_S: Final = 2.0
 
 # Bounds memory where a program's clock stands still.
 MAX_RATE_FRAMES: Final = int(RATE_WINDOW_S * MAX_FPS)
+
+# A program in lockstep that takes no step for so long is paused; it reports its steps every half second.
+PAUSED_S: Final = 1.0
 
 # The lag is the median of so many rewards; so many rewards and ended episodes are kept for display.
 LAGS: Final = 32
@@ -52,6 +56,10 @@ class Statistics:
         self._rewards: deque[dict[str, Any]] = deque(maxlen=REWARDS)
         self._reward_lags_s: deque[float] = deque(maxlen=LAGS)
         self._readings: dict[str, Mapping[str, Any]] = {}
+        self._stepped_at = 0.0
+
+    def note_step(self, at: float) -> None:
+        self._stepped_at = at
 
     def note_reward_lag(self, seconds: float) -> None:
         """Add a reward's lag: from the frame that earned it on screen to its message."""
@@ -79,14 +87,16 @@ class Statistics:
         return statistics.median(self._reward_lags_s) * 1000 if self._reward_lags_s else None
 
     def episode_status(self, episode: Episode | None, state: str | None, now: float) -> dict[str, Any]:
-        running_for = now - episode.started_at if episode and episode.started_at and state == "running" else 0.0
+        running = episode if state == "running" else None
+        in_lockstep = running is not None and running.environment.clock == "lockstep"
         rate = self.frame_rate.rate(now)
         return {
             "env_id": episode.environment.env_id if episode else None,
             "env_state": state,
             "episode_id": str(episode.episode_id if episode else 0),
             "episode_reward": episode.reward if episode else 0.0,
-            "episode_seconds": round(max(0.0, running_for), 3),
+            "episode_seconds": round(running.seconds(now), 3) if running else 0.0,
+            "paused": in_lockstep and now - self._stepped_at > PAUSED_S,
             "clock": episode.environment.clock if episode else None,
             "fps": episode.fps if episode else None,
             "picture": list(episode.picture) if episode and episode.picture else None,
@@ -106,3 +116,12 @@ class Statistics:
                 for finished in self.finished
             ],
         }
+
+
+def keys_status(spaces: Spaces | None) -> list[tuple[int, str]]:
+    """Return the keys that an environment takes, each with the name of what it does alone, or "" if it has none."""
+    if spaces is None:
+        return []
+    names = {choice.keys[0]: choice.name for choice in spaces.discrete if len(choice.keys) == 1}
+    step = [(spaces.step, "step")] if spaces.step is not None else []
+    return [(key, names.get(key, "")) for key in spaces.keyboard if key != spaces.step] + step

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from pluriverse_protocol.events import Event
-from pluriverse_protocol.reports import TIME_LIMIT, Frame, Report, Reset
+from pluriverse_protocol.reports import TIME_LIMIT, Done, Frame, Report, Reset
 
 from pluriverse_server.kit import Outcome, Seen
 from pluriverse_server.kit.step_channel import ReportPace
@@ -70,7 +70,7 @@ class ScrapedSteps(ReportedSteps):
             reports += play.rules.cut(cycle.at, ENDED)
         if self._over_at is not None and self._pace.now() >= self._over_at:
             reports += play.rules.cut(cycle.at, TIME_LIMIT)
-        if self._reports.take():
+        if self._reports.take() or any(isinstance(one, Done) for one in reports):
             reports.insert(0, Frame(self.episode, self._pace.frames, self._pace.late_frames, cycle.at))
         self._report(cycle, reports)
         return reports

@@ -275,7 +275,7 @@ class Play:
         limit_s = self.settings.program.ready.timeout_s
         failure = f"no window on the screen after {limit_s:g} s; if it needs more, set timeout_s in program.ready"
         try:
-            await self._wait(self._has_window, limit_s, failure)
+            await self._wait(self._has_window, limit_s, lambda _: failure)
         except DisplayLost as error:
             raise Broken(str(error)) from error
         self._check_clock()
@@ -292,18 +292,17 @@ class Play:
                 await self._opened.steps.do(number, step)
             except _FAILURES as error:
                 raise Broken(str(error)) from error
-        episode = self.settings.game.episode
-        limit_s = episode.ready_timeout_s
-        failure = f"the episode was not ready after {limit_s:g} s"
-        failure = f"{failure}: {episode.ready!r} does not hold" if episode.ready else failure
-        failure = (
-            f"{failure}, or the program did not report that it is" if self._report_listener is not None else failure
-        )
-        await self._wait(self.is_ready, limit_s, failure)
+        limit_s = self.settings.game.episode.ready_timeout_s
+
+        def not_ready(cycle: Cycle) -> str:
+            why = f"the episode was not ready after {limit_s:g} s{self.rules.why_not_ready(cycle.readings)}"
+            return f"{why}; or the program did not report that it is" if self._report_listener is not None else why
+
+        await self._wait(self.is_ready, limit_s, not_ready)
         # Log lines from before the episode must not be read as the episode's.
         ready_at = self.pace.unix()
         backlog = f"the program's logs could not be read to their end within {limit_s:g} s; let it write less"
-        await self._wait(lambda cycle: self._has_read_logs(cycle, ready_at), limit_s, backlog)
+        await self._wait(lambda cycle: self._has_read_logs(cycle, ready_at), limit_s, lambda _: backlog)
         # Read again, since an agent may score in the very first frame: the score before it must be known.
         self._opened.sources.begin()
         settled_by = self.pace.now() + SETTLE_S + self.settings.game.settles_s
@@ -312,7 +311,7 @@ class Play:
             playable = self.is_ready(cycle) and self._is_settled(cycle, settled_by)
             return playable and self._has_read_logs(cycle, ready_at)
 
-        await self._wait(may_begin, limit_s, failure)
+        await self._wait(may_begin, limit_s, not_ready)
 
     def is_ready(self, cycle: Cycle) -> bool:
         return self.rules.ready(cycle.readings) and (
@@ -369,11 +368,11 @@ class Play:
     def _has_window(self, _: Cycle) -> bool:
         return self._opened.watch.has_window_of(descendants(self.child.keeper.pid))
 
-    async def _wait(self, holds: Callable[[Cycle], bool], limit_s: float, failure: str) -> None:
+    async def _wait(self, holds: Callable[[Cycle], bool], limit_s: float, failure: Callable[[Cycle], str]) -> None:
         deadline = self.pace.now() + limit_s
-        while not holds(await self._cycle_before_episode()):
+        while not holds(cycle := await self._cycle_before_episode()):
             if self.pace.now() > deadline:
-                raise Broken(failure)
+                raise Broken(failure(cycle))
 
     def _now(self) -> float:
         return self.pace.now()

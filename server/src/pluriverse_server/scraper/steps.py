@@ -11,7 +11,7 @@ from typing import Final
 from pluriverse_protocol.events import KeyEvent, PointerEvent
 
 from pluriverse_server.display import AsyncInjector, DisplayLost
-from pluriverse_server.manifest.conditions import holds, names_in
+from pluriverse_server.manifest.conditions import describe, holds
 from pluriverse_server.manifest.game import Step
 from pluriverse_server.manifest.spaces import keysym
 
@@ -58,10 +58,9 @@ class Steps:
             if holds(step.until, values):
                 return
             if self._now() - begun > step.timeout_s:
-                known = ", ".join(f"{name} is {values[name]!r:.40}" for name in sorted(names_in(step.until)))
                 raise StepFailed(
-                    f"step {number} ({describe(step)}): {step.until!r} did not come to hold within "
-                    f"{step.timeout_s:g} s; {known}"
+                    f"step {number} ({_describe(step)}): {step.until!r} did not become true within "
+                    f"{step.timeout_s:g} s: {describe(step.until, values)}"
                 )
             if step.every_s is not None and self._now() - done_at >= step.every_s:
                 done_at = self._now()
@@ -102,7 +101,7 @@ class Steps:
             await self._cycle()
 
 
-def describe(step: Step) -> str:
+def _describe(step: Step) -> str:
     if step.keys is not None:
         return "keys"
     if step.type is not None:

@@ -10,7 +10,7 @@ from typing import Any, Final
 from msgspec.structs import replace
 from pluriverse_protocol import reports
 
-from pluriverse_server.manifest.conditions import Value, holds, names_in
+from pluriverse_server.manifest.conditions import Value, describe, holds, names_in
 from pluriverse_server.manifest.game import OWN_SOURCES, GameTables, RewardTable
 from pluriverse_server.manifest.sources import LogSource
 
@@ -165,6 +165,14 @@ class Rules:
         if any(reading.sample is None or reading.state is ReadingState.UNSETTLED for reading in read):
             return False
         return not any(holds(text, values) for text, _, _ in self._ends)
+
+    def why_not_ready(self, readings: Readings) -> str:
+        """Return which condition keeps an episode from beginning, as the end of a sentence; "" if none does."""
+        values, condition = _values(readings), self._game.episode.ready
+        if condition is not None and not holds(condition, values):
+            return f": {condition!r} is not true: {describe(condition, values)}"
+        ended = (text for text, _, _ in self._ends if holds(text, values))
+        return next((f": {text!r} would end it at once: {describe(text, values)}" for text in ended), "")
 
     def begin(self, episode_id: int, at: float) -> None:
         """Begin an episode in the cycle of time ``at``, whose readings must be fed first."""

@@ -29,7 +29,7 @@ from .web_app import FULL, Auth, WebApp
 
 Question = Callable[[Mapping[str, Any]], Awaitable[Any]]
 
-NO_CONTROL: Final = "This password or token may only look.\n"
+NO_CONTROL: Final = "This password or token only allows viewing.\n"
 
 
 class Refused(Exception):
@@ -67,7 +67,7 @@ class Viewer:
         viewer.guard("GET", "/state", Right.WATCH, self._state, websocket=True)
         viewer.guard("POST", "/ask/{word}", Right.WATCH, self._ask)
         viewer.app.on_shutdown.append(lambda _: self.sessions.close())
-        app.router.add_get("/viewer", _redirect)
+        app.router.add_get("/viewer", redirect)
         app.add_subapp("/viewer/", viewer.app)
 
     async def _access(self, request: web.Request) -> web.StreamResponse:
@@ -88,7 +88,7 @@ class Viewer:
         except Refused as refused:
             raise web.HTTPConflict(text=str(refused)) from None
         except (KeyError, TypeError, ValueError) as error:
-            raise web.HTTPBadRequest(text=f"asked in another way: {error!r}") from None
+            raise web.HTTPBadRequest(text=f"malformed question: {error!r}") from None
 
     async def _vnc(self, request: web.Request, who: Token) -> web.StreamResponse:
         control = request.query.get("control") == "1" and self._auth.may_control(who)
@@ -121,7 +121,8 @@ class Viewer:
         return websocket
 
 
-async def _redirect(request: web.Request) -> web.StreamResponse:
+async def redirect(request: web.Request) -> web.StreamResponse:
+    """Lead to the viewer, from ``/viewer`` or ``/``."""
     del request
     # Relative, for a proxy may put a prefix before it; without the query, which may have a password.
     raise web.HTTPPermanentRedirect("viewer/", headers={"Cache-Control": "no-store", "Referrer-Policy": "no-referrer"})

@@ -61,7 +61,7 @@ def _place(
     places: MutableMapping[web.WebSocketResponse, asyncio.Event], websocket: web.WebSocketResponse
 ) -> Generator[asyncio.Event]:
     if len(places) >= MAX_VIEWERS:
-        raise TooManyViewers(f"{MAX_VIEWERS} viewers are connected already, as many as this remote allows")
+        raise TooManyViewers(f"the remote is at its limit of {MAX_VIEWERS} viewers")
     places[websocket] = asyncio.Event()
     try:
         yield places[websocket]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import re
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Final, Protocol
@@ -18,10 +21,16 @@ NO_ASSETS: Final = (
     "In a checkout of the sources, fetch it and reload this page:\n\n    make assets\n"
 )
 OTHER_ORIGIN: Final = "only the remote's own pages may connect from a browser"
-FULL: Final = "this remote has as many connections as it serves; try again when one has gone"
+FULL: Final = "the remote is at its limit of connections; try again later"
 NOT_WEBSOCKET: Final = (
-    "this port speaks WebSocket; for people there is /viewer/, for machines /healthz, /readyz and /metrics"
+    "this port speaks WebSocket; open /viewer/ in a browser, or query /healthz, /readyz and /metrics"
 )
+
+PAGE: Final = STATIC / "index.html"
+# What the page looks like until its styles are there: allowed by its hash.
+_STYLE: Final = re.search("<style>(.*?)</style>", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+assert _STYLE is not None
+STYLE_HASH: Final = base64.b64encode(hashlib.sha256(_STYLE[1].encode()).digest()).decode()
 
 # Some browsers don't count WebSockets as 'self'; noVNC draws JPEG rectangles and pointers from data: images.
 CONTENT_SECURITY_POLICY: Final = "; ".join(
@@ -29,6 +38,7 @@ CONTENT_SECURITY_POLICY: Final = "; ".join(
         "default-src 'self'",
         "connect-src 'self' ws: wss:",
         "img-src 'self' data:",
+        f"style-src 'self' 'sha256-{STYLE_HASH}'",
         "object-src 'none'",
         "base-uri 'none'",
         "form-action 'self'",
@@ -120,7 +130,7 @@ async def _page(request: web.Request) -> web.StreamResponse:
     del request
     if not NOVNC.is_file():
         raise web.HTTPServiceUnavailable(text=NO_ASSETS)
-    return web.FileResponse(STATIC / "index.html", headers={"Cache-Control": "no-store"})
+    return web.FileResponse(PAGE, headers={"Cache-Control": "no-store"})
 
 
 async def _add_headers(request: web.Request, response: web.StreamResponse) -> None:

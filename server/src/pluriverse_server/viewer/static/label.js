@@ -46,7 +46,7 @@ function proposed(name) {
   }
   const { proposed: said, changes: read } = recording.sources[name];
   if (said.length) {
-    return said.map(([at, value, sure]) => [at, value, sure < SURE, { state: `${percent(sure)} sure`, sure }]);
+    return said.map(([at, value, sure]) => [at, value, sure < SURE, { state: `${percent(sure)} confident`, sure }]);
   }
   let last;
   const changes = [];
@@ -68,7 +68,10 @@ function readAt(name, time) {
 /** The same in words, with readings that weren't accepted. */
 function readText(name, time) {
   const [, value, doubtful, { raw, state } = {}] = proposals[name].filter(([at]) => at <= time).at(-1) ?? [];
-  if (!doubtful) return shown(readAt(name, time));
+  if (!doubtful) {
+    const value = readAt(name, time);
+    return value == null && name in recording.sources ? "no reading" : shown(value);
+  }
   return raw === undefined ? `${shown(value)} (${state})` : `${shown(value)} (${state}: ${shown(raw)})`;
 }
 
@@ -126,7 +129,7 @@ function render() {
   $("read").textContent = readText(track, now());
   $("read").title = $("read").textContent;
   $("true").textContent = shown(labels.at(track, now()));
-  $("value-label").textContent = track === REWARDS ? "Reward seen at this frame" : "True from this frame on";
+  $("value-label").textContent = track === REWARDS ? "Reward at this frame" : "Value from this frame on";
   $("entry").hidden = track === EPISODES;
   $("undo").disabled = !labels.canUndo;
   list();
@@ -150,7 +153,7 @@ function list() {
     row.insertCell().append(button(seconds(at), `go to ${seconds(at)}`, () => show(frameAt(at))));
     const cell = row.insertCell();
     cell.textContent = shown(value);
-    if (labels.wasProposed(track, at)) cell.append(" ", proposedMark());
+    if (labels.wasAccepted(track, at)) cell.append(" ", acceptedMark());
     row.insertCell().append(button("×", `remove ${shown(value)} at ${seconds(at)}`, () => labels.remove(track, at)));
     return row;
   });
@@ -159,9 +162,9 @@ function list() {
   body.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
 }
 
-function proposedMark() {
+function acceptedMark() {
   const mark = document.createElement("small");
-  mark.textContent = "proposed";
+  mark.textContent = "accepted";
   return mark;
 }
 
@@ -210,7 +213,7 @@ function parse(text) {
   if (kinds.includes("number") && word !== "" && Number.isFinite(number)) return number;
   if (kinds.includes("boolean") && /^(yes|no)$/i.test(word)) return word.toLowerCase() === "yes";
   if (kinds.includes("string")) return text;
-  throw kinds.includes("number") ? "A number is expected here, such as 120 or −3.5." : "Yes or no is expected here.";
+  throw kinds.includes("number") ? "Enter a number, such as 120 or −3.5." : "Enter yes or no.";
 }
 
 $("entry").addEventListener("submit", (event) => {
@@ -234,7 +237,7 @@ function leaveEntry() {
 function accept() {
   if (track === EPISODES) return acceptEpisodes(proposals[track].filter(([at]) => frameAt(at) === frame));
   const value = readAt(track, now());
-  if (value != null) labels.set(track, now(), value, isProposed(track));
+  if (value != null) labels.set(track, now(), value, true);
 }
 
 function acceptEpisodes(events) {
@@ -257,9 +260,8 @@ function acceptAll() {
   const all = proposals[track];
   const changed = all.filter(([, value], i) => value != null && (track === REWARDS || value !== all[i - 1]?.[1]));
   // What a person has said already isn't overruled by what a program proposes.
-  const proposed = isProposed(track);
-  const said = new Set(proposed ? labels.list(track).map(([at]) => at) : []);
-  labels.setAll(track, changed.filter(([at]) => !said.has(at)).map(([at, value]) => [at, value, proposed]));
+  const said = new Set(isProposed(track) ? labels.list(track).map(([at]) => at) : []);
+  labels.setAll(track, changed.filter(([at]) => !said.has(at)).map(([at, value]) => [at, value, true]));
 }
 
 function acceptComputed() {

@@ -46,23 +46,23 @@ export class Labels {
     return episode && (episode.end === time ? `ended, ${episode.done ?? "otherwise"}` : "running");
   }
 
-  /** Whether the label of a source at exactly this time was accepted as a program proposed it. */
-  wasProposed(track, time) {
+  /** Whether the label at exactly this time was accepted as it was read, proposed or computed, not entered. */
+  wasAccepted(track, time) {
     return (this.#document.proposed?.[track] ?? []).includes(time);
   }
 
   /** From `time` on, a source is `value`; or a reward of `value` is visible at `time`. */
-  set(track, time, value, proposed = false) {
-    this.setAll(track, [[time, value, proposed]]);
+  set(track, time, value, accepted = false) {
+    this.setAll(track, [[time, value, accepted]]);
   }
 
-  /** Set several: [[time, value, whether a program proposed it], …]. */
+  /** Set several: [[time, value, whether it was accepted], …]. */
   setAll(track, values) {
     this.#change((next) => {
       const list = track === REWARDS ? next.rewards : (next.sources[track] ??= []);
-      for (const [time, value, proposed] of values) {
+      for (const [time, value, accepted] of values) {
         put(list, time, value);
-        mark(next, track, time, proposed);
+        mark(next, track, time, accepted);
       }
     });
   }
@@ -74,6 +74,7 @@ export class Labels {
         return earned.flatMap((table) => changesWithin(next.sources[table.source] ?? [], episode, table));
       });
       next.rewards.sort(byTime);
+      for (const [time] of next.rewards) mark(next, REWARDS, time, true);
     });
   }
 
@@ -92,12 +93,18 @@ export class Labels {
   }
 
   begin(time) {
-    this.#change((next) => begin(next.episodes, time));
+    this.#change((next) => {
+      begin(next.episodes, time);
+      mark(next, EPISODES, time, false);
+    });
   }
 
   /** End the last episode before `time`: terminated; again at the same time: truncated, and then not at all. */
   end(time, done = null, reason = "") {
-    this.#change((next) => end(next.episodes, time, done, reason));
+    this.#change((next) => {
+      end(next.episodes, time, done, reason);
+      mark(next, EPISODES, time, false);
+    });
   }
 
   /** Begin and end episodes as they were recorded: [[time, done, reason], …] in order, `done` null where one begins. */
@@ -106,6 +113,7 @@ export class Labels {
       for (const [time, done, reason] of events) {
         if (done === null) begin(next.episodes, time);
         else end(next.episodes, time, done, reason);
+        mark(next, EPISODES, time, true);
       }
     });
   }
@@ -149,10 +157,10 @@ function end(episodes, time, done, reason) {
   }
 }
 
-/** Say of a source's label at `time` whether a program proposed it. */
-function mark(document, track, time, proposed) {
+/** Say of the label at `time` whether it was accepted. */
+function mark(document, track, time, accepted) {
   const times = (document.proposed?.[track] ?? []).filter((at) => at !== time);
-  if (proposed) times.push(time);
+  if (accepted) times.push(time);
   if (times.length || document.proposed?.[track]) (document.proposed ??= {})[track] = times.sort((a, b) => a - b);
 }
 

@@ -65,6 +65,12 @@ export class Lockstep {
     this.#onChange();
   }
 
+  /** Forget why the last episode in lockstep ended. */
+  forget() {
+    this.refusal = null;
+    this.#onChange();
+  }
+
   /** Leave the seat, and the program to real time. */
   leave() {
     if (this.#episode !== null) this.#reset("realtime");

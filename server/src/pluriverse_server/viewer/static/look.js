@@ -23,9 +23,10 @@ export class Look {
     $("look").hidden = false;
     $("select").addEventListener("click", () => this.#select($("select").getAttribute("aria-pressed") !== "true"));
     $("restart").addEventListener("click", () => this.#attempt("restart", {}));
+    $("written").addEventListener("change", () => this.#reread());
     $("naming").addEventListener("submit", (event) => {
       event.preventDefault();
-      this.#write();
+      this.#save();
     });
     let from = null;
     this.#area.addEventListener("pointerdown", (event) => {
@@ -93,22 +94,36 @@ export class Look {
     return row;
   }
 
-  #choose(proposal) {
-    this.#chosen = proposal;
+  #choose({ table, value }) {
     $("naming").hidden = false;
-    $("table").textContent = Object.entries(proposal.table)
-      .map(([key, value]) => `${key} = ${JSON.stringify(value)}`)
-      .join("\n");
-    $("reward").checked = typeof proposal.value === "number";
+    $("pattern").hidden = table.read !== "number";
+    $("written").value = table.written ?? "{}";
+    $("reads").textContent = shown(value);
+    this.#show(table);
+    $("reward").checked = typeof value === "number";
     $("name").focus();
   }
 
-  async #write() {
-    const { table } = this.#chosen;
+  #show(table) {
+    this.#chosen = table;
+    $("table").textContent = Object.entries(table)
+      .map(([key, value]) => `${key} = ${JSON.stringify(value)}`)
+      .join("\n");
+  }
+
+  /** Read the same picture by the pattern as it was edited. */
+  async #reread() {
+    this.#show({ ...this.#chosen, written: $("written").value });
+    const answer = await this.#attempt("reread", { picture: this.#read.picture, table: this.#chosen });
+    $("reads").textContent = answer?.value == null ? "no reading" : `${shown(answer.value)}, ${percent(answer.sure)}`;
+  }
+
+  async #save() {
+    const table = this.#chosen;
     const choice = { name: $("name").value, table, reward: $("reward").checked, picture: this.#read.picture };
     if ((await this.#attempt("choose", choice)) === undefined) return;
     $("naming").hidden = true;
-    $("look-error").textContent = "Saved; restart to read it.";
+    $("look-error").textContent = "Saved. Restart the program to read it.";
   }
 
   /** The answer, or undefined after what refused it was shown. */

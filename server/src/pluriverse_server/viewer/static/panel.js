@@ -3,7 +3,7 @@
 import { duration, milliseconds, number, rate } from "./format.js";
 import { Plot } from "./plot.js";
 
-const STATES = { running: "running", resetting: "resetting" };
+const STATES = { running: "running", paused: "paused", resetting: "resetting" };
 const CLOCKS = { realtime: "real time", lockstep: "lockstep" };
 
 export class Panel {
@@ -23,8 +23,9 @@ export class Panel {
     document.getElementById("env").textContent = state.env_id ?? "";
     document.title = state.env_id ? `${state.env_id} · pluriverse` : "pluriverse";
     document.getElementById("runtime").textContent = `${state.runtime ?? ""} ${state.runtime_version ?? ""}`;
-    this.#state.textContent = STATES[state.env_state] ?? "not started";
-    this.#state.dataset.state = state.env_state ?? "none";
+    const shown = state.paused ? "paused" : (state.env_state ?? "none");
+    this.#state.textContent = STATES[shown] ?? "not started";
+    this.#state.dataset.state = shown;
 
     this.#set("episode_id", state.episode_id);
     this.#set("reward", number(state.episode_reward));
@@ -45,7 +46,7 @@ export class Panel {
     this.#set("picture_age", ...milliseconds(age));
     this.#set("picture_rate", rate(pictures), "/s");
     const [value, unit] = milliseconds(roundTrip);
-    document.getElementById("trip").textContent = roundTrip == null ? "" : `${value} ${unit} away`;
+    document.getElementById("trip").textContent = roundTrip == null ? "" : `ping ${value} ${unit}`;
   }
 
   #set(field, value, unit = "") {

@@ -22,8 +22,8 @@ const LABEL = FONT + 2 * PAD;
 const MAX_CHARS = 28;
 // As many rewards as anybody scrolls through.
 const MAX_ROWS = 100;
-const NONE_YET = "None has been given yet.";
-const UNREWARDED = "Nothing is earned here: runtime.toml has no [[rewards]].";
+const NONE_YET = "No rewards yet.";
+const UNREWARDED = "No rewards here: runtime.toml has no [[rewards]].";
 
 export class Readings {
   #canvas = document.createElement("canvas");
@@ -136,30 +136,42 @@ function overlap(a, b) {
   return a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
 }
 
-function labelText(name, { value, raw, confidence, state }) {
+function labelText(name, reading) {
+  const { value, raw, state } = reading;
+  if (value === null && state === "nothing") return `${name}: no reading`;
   const parts = [`${name} ${short(shown(value))}`];
-  if (raw !== value) parts.push(`read ${short(shown(raw))}`);
-  if (state !== "ok") parts.push(`${state} ${percent(confidence)}`);
+  if (raw !== value && raw !== null) parts.push(`read ${short(shown(raw))}`);
+  if (state !== "ok") parts.push(`${stateText(state)} ${confidenceText(reading)}`.trim());
   return parts.join(" · ");
+}
+
+function stateText(state) {
+  return state === "nothing" ? "no reading" : state;
+}
+
+/** Of what wasn't read nothing is known. */
+function confidenceText({ confidence, state }) {
+  return state === "nothing" ? "" : percent(confidence);
 }
 
 function short(text) {
   return text.length > MAX_CHARS ? `${text.slice(0, MAX_CHARS)}…` : text;
 }
 
-function sourceRow([name, { value, raw, confidence, state, lag_ms }]) {
+function sourceRow([name, reading]) {
+  const { value, raw, state, lag_ms } = reading;
   const row = document.createElement("tr");
   row.dataset.source = name;
   row.dataset.state = state;
   const head = document.createElement("th");
   head.scope = "row";
-  head.append(name, small(state));
+  head.append(name, small(stateText(state)));
   row.append(head);
   const cell = row.insertCell();
   cell.append(shown(value));
-  if (raw !== value) cell.append(small(`read ${shown(raw)}`));
+  if (raw !== value && raw !== null) cell.append(small(`read ${shown(raw)}`));
   cell.title = cell.textContent;
-  row.insertCell().textContent = percent(confidence);
+  row.insertCell().textContent = confidenceText(reading) || shown(null);
   row.insertCell().textContent = milliseconds(lag_ms).join(" ").trim();
   return row;
 }

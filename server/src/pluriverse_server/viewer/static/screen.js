@@ -113,6 +113,16 @@ export class Screen {
     return true;
   }
 
+  /** Whether there is a picture that is up to date. */
+  get live() {
+    return this.#rfb !== null && !("coming" in this.#target.lastChild.dataset);
+  }
+
+  /** Press or release a key, as if the screen had the keyboard. */
+  press(keysym, down) {
+    this.#rfb?.sendKey(keysym, null, down);
+  }
+
   /** Give the keyboard to the screen. */
   focus() {
     this.#rfb?.focus({ preventScroll: true });

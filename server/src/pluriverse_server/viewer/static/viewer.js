@@ -3,6 +3,7 @@
 import { Feed } from "./feed.js";
 import { Lockstep } from "./lockstep.js";
 import { Look } from "./look.js";
+import { Pad } from "./pad.js";
 import { Panel } from "./panel.js";
 import { Readings } from "./readings.js";
 import { Screen } from "./screen.js";
@@ -23,6 +24,7 @@ let password = page.searchParams.get("password") ?? sessionStorage.getItem(PASSW
 const panel = new Panel();
 const screen = new Screen($("screen"));
 const readings = new Readings($("screen"));
+const pad = new Pad($("pad"), (keysym, down) => screen.press(keysym, down));
 const look = page.searchParams.has("look") ? new Look($("screen"), (word) => endpoint(`ask/${word}`)) : null;
 screen.overlay = {
   place: (place) => {
@@ -35,8 +37,9 @@ const feed = new Feed((state) => {
   // Between two episodes the picture is nowhere; what it was a moment ago is the better guess.
   if (state.env_state === "running") showPicture(state.picture);
   screen.offset = feed.offset;
-  panel.show(state);
+  panel.show({ ...state, paused: state.paused || (lockstep.begun && lockstep.paused) });
   readings.show(state);
+  pad.show(state.keys ?? []);
   showTime(state);
   $("readings").hidden = Object.keys(state.readings ?? {}).length === 0;
   panel.live = true;
@@ -74,6 +77,17 @@ function link(state, text) {
   $("link").textContent = text;
 }
 
+/** The picture is there. */
+function connected() {
+  notice(null);
+  link("live", control ? "in control" : "live");
+}
+
+function connecting() {
+  link("waiting", "connecting");
+  notice(`Connecting to ${location.host}`, "Waiting for the first picture.");
+}
+
 // Both connections wait for the same answer, so that the form is shown once and the remote is asked once.
 let opening = null;
 
@@ -90,14 +104,17 @@ async function open() {
       const allowed = await answer.json();
       if (allowed.granted) {
         allowControl(allowed.control);
+        // The other connection may have told that the remote is away, and this one be as it was.
+        if (screen.live) connected();
         break;
       }
       notice(null);
       link("waiting", "waiting for the password");
       password = await askForPassword(password !== "");
+      connecting();
     } catch {
       link("lost", "not connected");
-      notice("The remote can't be reached", "It may be restarting. Trying again every second.");
+      notice("Can't reach the remote", "It may be restarting. Retrying every second.");
       await sleep(RETRY_MS);
     }
   }
@@ -115,7 +132,7 @@ function allowControl(allowed) {
 function askForPassword(wasWrong) {
   const [form, input, error] = [$("login"), $("password"), $("login-error")];
   form.hidden = false;
-  error.textContent = wasWrong ? "That is not this remote's password." : "";
+  error.textContent = wasWrong ? "Wrong password." : "";
   input.setAttribute("aria-invalid", String(wasWrong));
   input.value = "";
   input.focus();
@@ -131,7 +148,10 @@ function askForPassword(wasWrong) {
 async function keepState() {
   for (;;) {
     await access();
-    await feed.run(socketAddress("state"));
+    const connection = feed.run(socketAddress("state"));
+    // What broke is back.
+    lockstep.forget();
+    await connection;
     panel.live = false;
     await sleep(RETRY_MS);
   }
@@ -142,17 +162,14 @@ let switching = false;
 async function keepPicture() {
   for (;;) {
     await access();
-    const onPicture = () => {
-      notice(null);
-      link("live", control ? "in control" : "live");
-    };
-    const reason = await screen.run(socketAddress("vnc", { control: control ? "1" : "0" }), { password, control, onPicture });
+    const address = socketAddress("vnc", { control: control ? "1" : "0" });
+    const reason = await screen.run(address, { password, control, onPicture: connected });
     if (switching) {
       switching = false;
       continue;
     }
     link("lost", "not connected");
-    notice("The picture was lost", `${sentence(reason || "The connection broke")} Trying again every second.`);
+    notice("Connection lost", `${sentence(reason || "The connection broke")} Retrying every second.`);
     await sleep(RETRY_MS);
   }
 }
@@ -163,10 +180,11 @@ function sentence(text) {
 
 function showMode() {
   document.querySelector(`#mode input[value="${control ? "control" : "watch"}"]`).checked = true;
-  const keys = lockstep.begun ? " <kbd>F9</kbd> stops the time, <kbd>F10</kbd> takes a step." : "";
+  const keys = lockstep.begun ? " <kbd>F9</kbd> pauses, <kbd>F10</kbd> steps one frame." : "";
+  $("pad").hidden = !control;
   $("hint").innerHTML = control
-    ? "Keys and mouse go to the remote. <kbd>F8</kbd> lets the keys go." + keys
-    : "You are only looking: keyboard and mouse stay here.";
+    ? `Keys and mouse go to the remote.<span> <kbd>F8</kbd> releases the keyboard.${keys}</span>`
+    : "View only: keyboard and mouse stay here.";
   if (lockstep.refusal !== null) $("hint").textContent = `No lockstep: ${lockstep.refusal}`;
 }
 
@@ -279,6 +297,7 @@ window.addEventListener(
   { capture: true },
 );
 
+connecting();
 setInterval(() => panel.measure({ age: screen.age, pictures: screen.rate, roundTrip: feed.roundTrip }), MEASURE_MS);
 showMode();
 showReadings(page.searchParams.has("readings"));
