@@ -95,9 +95,9 @@ FROM base AS packages
 ARG RUNTIME=gym-core
 COPY runtimes/${RUNTIME} /src
 # The browser is a layer of its own; what is marked "build" has done its work in vendor.
-RUN mkdir /packages && cd /packages && touch /src/debian.txt /src/requirements.txt \
+RUN mkdir /packages && cd /packages && touch /src/debian.txt \
  && sed -n '/:chromium$/d; s/^[^#:]*:\([^ ]*\) *$/\1/p' /src/debian.txt | sort -u >debian.txt \
- && cp /src/requirements.txt .
+ && if [ -f /src/pyproject.toml ]; then cp /src/pyproject.toml .; fi
 
 # ── runtime: the program, and what only it needs ──────────────────────────────────────────────────────────────────────
 FROM ${LAYER} AS runtime
@@ -109,13 +109,13 @@ RUN --mount=from=packages,source=/packages,target=/packages \
 # Debian puts games there.
 ENV PATH=$PATH:/usr/games
 ARG RUNTIME=gym-core
-# The shipped runtimes' Python packages are groups of pyproject.toml; others have a requirements.txt, or need none.
-ARG GROUP=${RUNTIME}
 ARG VERSION=0.1.0
 RUN --mount=from=build,source=/opt/tools,target=/opt/tools --mount=from=build,source=/src,target=/src \
     --mount=from=packages,source=/packages,target=/packages \
-    cd /src && /opt/tools/bin/uv pip install -q --no-cache --python /opt/pluriverse/bin/python --compile-bytecode \
-      -c requirements.lock ${GROUP:+--group "$GROUP"} -r /packages/requirements.txt
+    if [ -f /packages/pyproject.toml ]; then \
+      cd /src && /opt/tools/bin/uv pip install -q --no-cache --python /opt/pluriverse/bin/python --compile-bytecode \
+        -c requirements.lock -r /packages/pyproject.toml; \
+    fi
 COPY --from=vendor /src/runtimes/${RUNTIME} /runtime
 RUN /opt/pluriverse/bin/python -m compileall -q /runtime
 LABEL org.opencontainers.image.title="pluriverse/${RUNTIME}" \

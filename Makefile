@@ -109,8 +109,8 @@ film: setup-dev  ## Film four games in the viewer for the README
 lock: setup-dev  ## Resolve all dependencies anew into requirements.lock
 	.venv/bin/uv pip compile -q --universal --generate-hashes --python-version 3.11 --no-header \
 	  $(foreach name,pluriverse pluriverse-authoring pluriverse-eval pluriverse-protocol pluriverse-server,--no-emit-package $(name)) \
-	  */pyproject.toml \
-	  $(foreach group,gym-core doom build assets test torch bench lint,--group pyproject.toml:$(group)) \
+	  */pyproject.toml runtimes/*/pyproject.toml \
+	  $(foreach group,build assets test torch bench lint,--group pyproject.toml:$(group)) \
 	  --override tools/not-locked.txt --no-emit-package torch -o requirements.lock
 
 clean:  ## Remove what was built or cached here

@@ -84,18 +84,16 @@ def test_tar_begins_with_a_file_since_that_is_how_docker_tells_it(runtime: Path)
     assert stream.getvalue()[:10] == b"Dockerfile"
 
 
-def test_a_browser_is_beneath_what_asks_for_one_and_no_group_of_the_lock_is_asked_for(runtime: Path) -> None:
+def test_a_browser_is_beneath_what_asks_for_one(runtime: Path) -> None:
     manifest = load(runtime)
     plain = build_command("docker", runtime, manifest, TAG)
     assert plain[-1] == "-"
-    assert {"RUNTIME=my-game", "VERSION=0.1.0", "GROUP="} <= set(plain)
+    assert {"RUNTIME=my-game", "VERSION=0.1.0"} <= set(plain)
     assert "LAYER=browser" not in plain
     (runtime / "debian.txt").write_text("/usr/games/chromium-bsu:chromium-bsu\n")
     assert "LAYER=browser" not in build_command("docker", runtime, manifest, TAG)
     (runtime / "debian.txt").write_text("hello:hello\nchromium:chromium\n")
     assert "LAYER=browser" in build_command("docker", runtime, manifest, TAG)
-    shipped = ROOT / "runtimes" / "gym-core"
-    assert "GROUP=" not in build_command("docker", shipped, load(shipped), TAG)
 
 
 def test_an_installed_package_says_where_the_sources_are_to_be_had(

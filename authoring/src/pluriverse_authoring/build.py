@@ -77,9 +77,6 @@ def build_command(docker: str, directory: Path, manifest: Manifest, tag: str) ->
     arguments = {"RUNTIME": manifest.runtime.id, "VERSION": manifest.runtime.version}
     if browser:
         arguments["LAYER"] = "browser"
-    if directory.resolve().parent != checkout() / "runtimes":
-        # Only shipped runtimes have their packages in the lock.
-        arguments["GROUP"] = ""
     words = [word for name, value in arguments.items() for word in ("--build-arg", f"{name}={value}")]
     # A bridge network may have no name resolution.
     return [docker, "build", "--network=host", *words, "--tag", tag, "-"]
