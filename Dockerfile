@@ -46,7 +46,7 @@ RUN python3 -m venv /opt/tools \
  && cd /src && /opt/tools/bin/uv pip install -q --python /opt/tools/bin/python -c requirements.lock --group assets
 RUN python3 -m venv --without-pip /opt/pluriverse
 COPY package.json package-lock.json /src/
-COPY tools /src/tools
+COPY tools/vendor_assets.py /src/tools/
 RUN /opt/tools/bin/python /src/tools/vendor_assets.py
 # For the native parts, which are in every image: the clock that is preloaded into programs, and what makes pictures.
 RUN apt-get update && apt-get install -y --no-install-recommends gcc libc6-dev && rm -rf /var/lib/apt/lists/*
@@ -89,6 +89,26 @@ RUN cd /src && tools=$(sed -n 's/^[^:]*:\(.*\) build$/\1/p' "runtimes/$RUNTIME/d
     fi \
  && if [ -f "runtimes/$RUNTIME/vendor.py" ]; then /opt/tools/bin/python "runtimes/$RUNTIME/vendor.py"; fi \
  && chmod -R go=u-w "runtimes/$RUNTIME"
+
+# ── wheels: every distribution, for make wheels; aarch64's are compiled here, too ──────────────────────────────────────
+FROM build AS build-wheels
+RUN dpkg --add-architecture arm64 && apt-get update \
+ && apt-get install -y --no-install-recommends \
+      gcc-aarch64-linux-gnu haxe libc6-dev-arm64-cross libjpeg62-turbo-dev libjpeg62-turbo-dev:arm64 \
+      libpython3-dev libpython3-dev:arm64 python3-dev zlib1g-dev zlib1g-dev:arm64 \
+ && rm -rf /var/lib/apt/lists/*
+RUN cd /src && /opt/tools/bin/uv pip install -q --python /opt/tools/bin/python -c requirements.lock -b requirements.lock \
+      --group build --group wheels
+COPY runtimes /src/runtimes
+RUN cd /src && for vendor in runtimes/*/vendor.py; do /opt/tools/bin/python "$vendor"; done
+COPY authoring /src/authoring
+COPY client /src/client
+COPY evaluation /src/evaluation
+COPY tools/wheels /src/tools/
+RUN mkdir /dist && /src/tools/wheels /dist
+
+FROM scratch AS wheels
+COPY --from=build-wheels /dist /
 
 # ── packages: what the runtime needs while it runs; lists that change less often than the runtime itself ───────────────
 FROM base AS packages

@@ -24,7 +24,7 @@ export PLURIVERSE_ENV := $(ENV)
 export PLURIVERSE_PASSWORD := $(PASSWORD)
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo setup setup-dev setup-all assets test test-all nightly lint format bench faults image images up down docs film lock clean
+.PHONY: help run demo setup setup-dev setup-all assets test test-all nightly lint format bench faults image images wheels up down docs film lock clean
 
 help:  ## List what there is to make
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -92,6 +92,10 @@ image:  ## Build the image pluriverse/$RUNTIME
 images:  ## Build the images of all runtimes
 	@for runtime in $(RUNTIMES); do $(MAKE) --no-print-directory image RUNTIME=$$runtime || exit 1; done
 
+wheels:  ## Build all distributions into dist/, in a container
+	@docker info >/dev/null 2>&1 || { echo 'make wheels needs a running Docker engine: docker info fails' >&2; exit 1; }
+	$(DOCKER_BUILD) --build-arg BASE=$(BASE) --build-arg SNAPSHOT=$(SNAPSHOT) --target wheels --output dist .
+
 up: image  ## Start N remotes in containers with compose, and say where they are
 	docker compose up --detach --wait --scale remote=$(N)
 	@docker compose ps --format 'table {{.Name}}\t{{.Status}}\t{{.Ports}}'
@@ -110,7 +114,7 @@ lock: setup-dev  ## Resolve all dependencies anew into requirements.lock
 	.venv/bin/uv pip compile -q --universal --generate-hashes --python-version 3.11 --no-header \
 	  $(foreach name,pluriverse pluriverse-authoring pluriverse-eval pluriverse-protocol pluriverse-server,--no-emit-package $(name)) \
 	  */pyproject.toml runtimes/*/pyproject.toml \
-	  $(foreach group,build assets test torch bench lint,--group pyproject.toml:$(group)) \
+	  $(foreach group,build wheels assets test torch bench lint,--group pyproject.toml:$(group)) \
 	  --override tools/not-locked.txt --no-emit-package torch -o requirements.lock
 
 clean:  ## Remove what was built or cached here
