@@ -46,7 +46,7 @@ RUN python3 -m venv /opt/tools \
  && cd /src && /opt/tools/bin/uv pip install -q --python /opt/tools/bin/python -c requirements.lock --group assets
 RUN python3 -m venv --without-pip /opt/pluriverse
 COPY package.json package-lock.json /src/
-COPY tools /src/tools
+COPY tools/vendor_assets.py /src/tools/
 RUN /opt/tools/bin/python /src/tools/vendor_assets.py
 # For the native parts, which are in every image: the clock that is preloaded into programs, and what makes pictures.
 RUN apt-get update && apt-get install -y --no-install-recommends gcc libc6-dev && rm -rf /var/lib/apt/lists/*
@@ -90,14 +90,34 @@ RUN cd /src && tools=$(sed -n 's/^[^:]*:\(.*\) build$/\1/p' "runtimes/$RUNTIME/d
  && if [ -f "runtimes/$RUNTIME/vendor.py" ]; then /opt/tools/bin/python "runtimes/$RUNTIME/vendor.py"; fi \
  && chmod -R go=u-w "runtimes/$RUNTIME"
 
+# ── wheels: every distribution, for make wheels; aarch64's are compiled here, too ──────────────────────────────────────
+FROM build AS build-wheels
+RUN dpkg --add-architecture arm64 && apt-get update \
+ && apt-get install -y --no-install-recommends \
+      gcc-aarch64-linux-gnu haxe libc6-dev-arm64-cross libjpeg62-turbo-dev libjpeg62-turbo-dev:arm64 \
+      libpython3-dev libpython3-dev:arm64 python3-dev zlib1g-dev zlib1g-dev:arm64 \
+ && rm -rf /var/lib/apt/lists/*
+RUN cd /src && /opt/tools/bin/uv pip install -q --python /opt/tools/bin/python -c requirements.lock -b requirements.lock \
+      --group build --group wheels
+COPY runtimes /src/runtimes
+RUN cd /src && for vendor in runtimes/*/vendor.py; do /opt/tools/bin/python "$vendor"; done
+COPY authoring /src/authoring
+COPY client /src/client
+COPY evaluation /src/evaluation
+COPY tools/wheels /src/tools/
+RUN mkdir /dist && /src/tools/wheels /dist
+
+FROM scratch AS wheels
+COPY --from=build-wheels /dist /
+
 # ── packages: what the runtime needs while it runs; lists that change less often than the runtime itself ───────────────
 FROM base AS packages
 ARG RUNTIME=gym-core
 COPY runtimes/${RUNTIME} /src
 # The browser is a layer of its own; what is marked "build" has done its work in vendor.
-RUN mkdir /packages && cd /packages && touch /src/debian.txt /src/requirements.txt \
+RUN mkdir /packages && cd /packages && touch /src/debian.txt \
  && sed -n '/:chromium$/d; s/^[^#:]*:\([^ ]*\) *$/\1/p' /src/debian.txt | sort -u >debian.txt \
- && cp /src/requirements.txt .
+ && if [ -f /src/pyproject.toml ]; then cp /src/pyproject.toml .; fi
 
 # ── runtime: the program, and what only it needs ──────────────────────────────────────────────────────────────────────
 FROM ${LAYER} AS runtime
@@ -112,8 +132,10 @@ ARG RUNTIME=gym-core
 ARG VERSION=0.1.0
 RUN --mount=from=build,source=/opt/tools,target=/opt/tools --mount=from=build,source=/src,target=/src \
     --mount=from=packages,source=/packages,target=/packages \
-    cd /src && /opt/tools/bin/uv pip install -q --no-cache --python /opt/pluriverse/bin/python --compile-bytecode \
-      -c requirements.lock -r /packages/requirements.txt
+    if [ -f /packages/pyproject.toml ]; then \
+      cd /src && /opt/tools/bin/uv pip install -q --no-cache --python /opt/pluriverse/bin/python --compile-bytecode \
+        -c requirements.lock -r /packages/pyproject.toml; \
+    fi
 COPY --from=vendor /src/runtimes/${RUNTIME} /runtime
 RUN /opt/pluriverse/bin/python -m compileall -q /runtime
 LABEL org.opencontainers.image.title="pluriverse/${RUNTIME}" \

@@ -24,7 +24,7 @@ export PLURIVERSE_ENV := $(ENV)
 export PLURIVERSE_PASSWORD := $(PASSWORD)
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo setup setup-dev setup-all assets test test-all nightly lint format bench faults image images up down docs film lock clean
+.PHONY: help run demo setup setup-dev setup-all assets test test-all nightly lint format bench faults image images wheels test-image test-wheels site gallery up down docs film lock clean
 
 help:  ## List what there is to make
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -71,6 +71,7 @@ lint: setup-dev  ## Check style, types, layers and generated documentation
 	.venv/bin/lint-imports
 	$(PY) docs/generate.py --check
 	$(PY) bench/readme.py --check
+	@tag=$$(git describe --tags --abbrev=0 2>/dev/null) || exit 0; .venv/bin/griffe check pluriverse --search client/src --against $$tag
 
 format: setup-dev  ## Let ruff mend what it can
 	.venv/bin/ruff check --fix
@@ -92,6 +93,16 @@ image:  ## Build the image pluriverse/$RUNTIME
 images:  ## Build the images of all runtimes
 	@for runtime in $(RUNTIMES); do $(MAKE) --no-print-directory image RUNTIME=$$runtime || exit 1; done
 
+wheels:  ## Build all distributions into dist/, in a container
+	@docker info >/dev/null 2>&1 || { echo 'make wheels needs a running Docker engine: docker info fails' >&2; exit 1; }
+	$(DOCKER_BUILD) --build-arg BASE=$(BASE) --build-arg SNAPSHOT=$(SNAPSHOT) --target wheels --output dist .
+
+test-image: setup-dev  ## Test containers of gym-core's image
+	$(PY) -m pytest -m container tests/e2e/test_image.py "tests/e2e/test_runtime_images.py::test_image_keeps_gymnasiums_contract[gym-core]"
+
+test-wheels: setup-dev  ## Build the wheels and try them in bare containers
+	$(PY) -m pytest -m container tests/e2e/test_wheels.py
+
 up: image  ## Start N remotes in containers with compose, and say where they are
 	docker compose up --detach --wait --scale remote=$(N)
 	@docker compose ps --format 'table {{.Name}}\t{{.Status}}\t{{.Ports}}'
@@ -103,14 +114,20 @@ down:  ## Stop and remove them
 docs: setup-dev  ## Make the generated parts of docs/ anew
 	$(PY) docs/generate.py
 
+site: setup-dev  ## Build the site into dist/site
+	NO_MKDOCS_2_WARNING=1 .venv/bin/mkdocs build --quiet
+
+gallery: setup-dev  ## Picture each family of environments for the site
+	$(PY) docs/gallery.py
+
 film: setup-dev  ## Film four games in the viewer for the README
 	PYTHONPATH=tests $(PY) docs/film.py
 
 lock: setup-dev  ## Resolve all dependencies anew into requirements.lock
 	.venv/bin/uv pip compile -q --universal --generate-hashes --python-version 3.11 --no-header \
 	  $(foreach name,pluriverse pluriverse-authoring pluriverse-eval pluriverse-protocol pluriverse-server,--no-emit-package $(name)) \
-	  */pyproject.toml runtimes/*/requirements.txt \
-	  $(foreach group,build assets test torch bench lint,--group pyproject.toml:$(group)) \
+	  */pyproject.toml runtimes/*/pyproject.toml \
+	  $(foreach group,build wheels assets test torch bench lint site,--group pyproject.toml:$(group)) \
 	  --override tools/not-locked.txt --no-emit-package torch -o requirements.lock
 
 clean:  ## Remove what was built or cached here

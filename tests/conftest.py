@@ -134,7 +134,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
     if BUILT in os.environ and (wrong := Path(os.environ[BUILT]).read_text()):
         pytest.fail(f"the images could not be built:\n{wrong}")
-    runtimes: Sequence[str] = marker.args or ("gym-core",)
+    runtimes: Sequence[str] = marker.kwargs.get("images", marker.args or ("gym-core",))
     if not all(map(engine_has_image, runtimes)):
         pytest.skip(f"no Docker engine answers, or it lacks an image of {', '.join(runtimes)}: make images")
 

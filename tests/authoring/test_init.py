@@ -6,6 +6,7 @@ import asyncio
 import re
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -41,13 +42,25 @@ def test_what_it_writes_is_valid_and_named(tmp_path: Path) -> None:
         "debian.txt",
         "game.py",
         "glyphs/digits.png",
+        "pyproject.toml",
         "runtime.toml",
         "test_runtime.py",
     }
     found = validate(tmp_path / "my-game")
     assert (found.mistakes, found.warnings) == ([], [])
     assert list(found.catalogue) == ["my-game.Catch-v0"]
-    assert not any("@NAME@" in path.read_text() for path in files if path.suffix != ".png")
+    assert not any(re.search("@[A-Z]+@", path.read_text()) for path in files if path.suffix != ".png")
+
+
+def test_it_is_a_package_that_servers_find_by_its_id(tmp_path: Path) -> None:
+    init("my-game", tmp_path / "my-game")
+    build = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(tmp_path)]
+    subprocess.run(build, cwd=tmp_path / "my-game", check=True, capture_output=True)
+    (wheel,) = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(wheel) as packed:
+        assert "pluriverse_runtime_my_game/runtime.toml" in packed.namelist()
+        points = packed.read("pluriverse_runtime_my_game-0.1.0.dist-info/entry_points.txt").decode()
+    assert points == "[pluriverse.runtimes]\nmy-game = pluriverse_runtime_my_game\n"
 
 
 def test_its_test_passes_and_says_what_is_wrong(tmp_path: Path) -> None:

@@ -152,7 +152,7 @@ def test_doctor_tells_what_is_missing_with_the_command_that_installs_it(tmp_path
 def test_what_a_runtime_lacks_is_one_line_of_doctor_run_and_make(tmp_path: Path) -> None:
     (tmp_path / "doom").mkdir()
     (tmp_path / "doom" / "runtime.toml").write_text((ROOT / "runtimes" / "doom" / "runtime.toml").read_text())
-    (tmp_path / "doom" / "requirements.txt").write_text("no-such-doom>=1\n")
+    (tmp_path / "doom" / "pyproject.toml").write_text('[project]\ndependencies = ["no-such-doom>=1"]\n')
     (tmp_path / "bin").mkdir()
     for program in ("setpriv", "nice"):
         (tmp_path / "bin" / program).symlink_to(f"/usr/bin/{program}")

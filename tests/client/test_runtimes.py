@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from pluriverse.errors import ConfigurationError
 from pluriverse.runtimes import VARIABLE, local_runtimes, named_environments, runtime_folder, runtime_of
+from pluriverse_server.console.options import find_runtime
 
 PONG = "gym-core.PongDeterministic-v3"
 
@@ -67,6 +68,22 @@ def test_the_variable_names_folders_of_runtimes_and_runtimes_whose_folders_are_c
     assert runtime_folder("mine") == repository
     with pytest.raises(ConfigurationError, match="there is no runtime 'my-repository'"):
         runtime_folder("my-repository")
+
+
+def test_installed_runtimes_are_found_behind_those_of_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    packages = tmp_path / "site-packages"
+    write(packages / "runtime_of_mine", '[runtime]\nid = "mine"')
+    named = packages / "runtime_of_mine-1.dist-info"
+    named.mkdir()
+    (named / "entry_points.txt").write_text("[pluriverse.runtimes]\nmine = runtime_of_mine\n")
+    monkeypatch.syspath_prepend(packages)
+    assert runtime_folder("mine") == packages / "runtime_of_mine"
+    assert find_runtime("mine") == packages / "runtime_of_mine"
+    folder = write(tmp_path / "mine", '[runtime]\nid = "mine"')
+    monkeypatch.setenv(VARIABLE, str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    assert runtime_folder("mine") == folder
+    assert find_runtime("mine") == Path("mine")
 
 
 def test_environments_are_named_by_the_manifest_or_the_games_files_but_not_by_what_is_no_id(tmp_path: Path) -> None:

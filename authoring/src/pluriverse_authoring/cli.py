@@ -337,7 +337,8 @@ def build(
 ) -> None:
     """Build a runtime's image with Docker, on the same layers as the shipped ones.
 
-    debian.txt in the folder lists Debian packages as PROGRAM:PACKAGE, one a line, and requirements.txt those of Python.
+    debian.txt in the folder lists Debian packages as PROGRAM:PACKAGE, one a line; those of Python are the dependencies
+    in its pyproject.toml.
     Needs a checkout of pluriverse's sources.
     """
     from .build import build as make

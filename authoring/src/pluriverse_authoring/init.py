@@ -16,8 +16,9 @@ NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 # Stands for the dot of a hidden file: .gitignore among the templates would hold for them.
 _DOT: Final = "dot-"
 
-# The placeholder for the name in the templates.
-_PLACEHOLDER: Final = b"@NAME@"
+# The placeholders in the templates: for the name, and for the package as which it is installed.
+_NAME: Final = "@NAME@"
+_PACKAGE: Final = "@PACKAGE@"
 
 
 def init(name: str, directory: Path) -> list[Path]:
@@ -40,5 +41,7 @@ def _write(template: Path, name: str, directory: Path) -> Path:
     parts = template.relative_to(TEMPLATES).parts
     target = directory.joinpath(*("." + part[len(_DOT) :] if part.startswith(_DOT) else part for part in parts))
     target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_bytes(template.read_bytes().replace(_PLACEHOLDER, name.encode()))
+    package = f"pluriverse_runtime_{name.replace('-', '_')}"
+    written = template.read_bytes().replace(_NAME.encode(), name.encode()).replace(_PACKAGE.encode(), package.encode())
+    target.write_bytes(written)
     return target

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from pluriverse_protocol import bounded
+from pluriverse_protocol.installed import installed_runtimes
 
 from pluriverse.errors import ConfigurationError, did_you_mean
 
@@ -57,11 +58,11 @@ def runtime_folder(runtime: str) -> Path:
     here = local_runtimes()
     if runtime in here:
         return here[runtime]
-    looked = ", ".join(map(str, runtimes_folders())) or "nowhere: there is no checkout above this folder"
+    folders = " nor in ".join(["an installed package", *map(str, runtimes_folders())])
     raise ConfigurationError(
-        f"there is no runtime {runtime!r} on this machine (looked in {looked}); "
-        f"name its folder, or one that holds it, with: export {VARIABLE}=/path/to/runtimes"
-        f"{did_you_mean(runtime, dict.fromkeys(here))}"
+        f"there is no runtime {runtime!r} on this machine{did_you_mean(runtime, dict.fromkeys(here))}, neither "
+        f"in {folders}; install it: pip install pluriverse-runtime-{runtime}; or name the folder that holds it: "
+        f"export {VARIABLE}=/path/to/runtimes"
     )
 
 
@@ -75,7 +76,10 @@ def slots_of(env_id: str) -> int | None:
 
 
 def local_runtimes() -> dict[str, Path]:
-    """Return the folders of the runtimes on this machine by their ids, sorted; of two with one id the first counts."""
+    """Return the folders of the runtimes on this machine by their ids, sorted; of two with one id the first counts.
+
+    Those of ``$PLURIVERSE_RUNTIMES`` or of a checkout come before installed packages.
+    """
     found: dict[str, Path] = {}
     for place in runtimes_folders():
         for manifest in (place / MANIFEST, *sorted(place.glob(f"*/{MANIFEST}"))):
@@ -83,7 +87,7 @@ def local_runtimes() -> dict[str, Path]:
                 # One that can't be read is its folder's: what is wrong with it is told when it is used.
                 runtime = _table(_document(manifest), "runtime").get("id")
                 found.setdefault(runtime if isinstance(runtime, str) else manifest.parent.name, manifest.parent)
-    return dict(sorted(found.items()))
+    return dict(sorted((installed_runtimes() | found).items()))
 
 
 def named_environments(folder: Path) -> list[str]:

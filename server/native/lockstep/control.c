@@ -155,9 +155,13 @@ PUBLIC void lockstep_watch(struct control *control, int pid) {
     char path[TEXT];
     snprintf(path, sizeof path, "/proc/%d/task", pid);
     DIR *folder = opendir(path);
-    for (struct dirent *entry; folder && (entry = readdir(folder));)
-        if (entry->d_name[0] != '.' && control->strangers_count < STRANGERS)
-            look_at(&control->strangers[control->strangers_count++], pid, atoi(entry->d_name));
+    for (struct dirent *entry; folder && (entry = readdir(folder));) {
+        if (entry->d_name[0] == '.' || control->strangers_count == STRANGERS) continue;
+        /* By newer headers atoi needs a newer glibc. */
+        int tid = 0;
+        for (const char *digit = entry->d_name; *digit; digit++) tid = 10 * tid + *digit - '0';
+        look_at(&control->strangers[control->strangers_count++], pid, tid);
+    }
     if (folder) closedir(folder);
 }
 

@@ -7,14 +7,16 @@ import importlib
 import importlib.metadata
 import importlib.util
 import json
+from pathlib import Path
 from typing import Annotated, Any, Final
 
 import typer
+from pluriverse_protocol.installed import installed_runtimes
 
 from . import event_loop
-from .console.options import RuntimeArgument, of_settings
+from .console.options import RuntimeArgument, find_runtime, of_settings
 from .console.secrecy import keep_secret, with_secrets
-from .console.serve import EXIT_USAGE, exit_on_error, fail, serve, set_up_logging
+from .console.serve import EXIT_BROKEN, EXIT_USAGE, exit_on_error, fail, serve, set_up_logging
 from .manifest.runtime import ManifestError, load
 from .process import raise_descriptor_limit
 from .settings import Settings
@@ -87,6 +89,36 @@ def envs(
         typer.echo(json.dumps(entries, indent=2))
     else:
         typer.echo("\n".join(catalogue))
+
+
+@app.command(rich_help_panel=PANEL, epilog="Example: sudo pluriverse-server doctor gym-core --install")
+def doctor(
+    runtime: Annotated[
+        Path | None,
+        typer.Argument(
+            parser=find_runtime, metavar="RUNTIME", help="A runtime's folder or id; if not given, each installed one."
+        ),
+    ] = None,
+    install: Annotated[bool, typer.Option("--install", help="Install it; from Debian as root.")] = False,
+) -> None:
+    """Name what runtimes need and this machine lacks, with the commands that install it; exit with 1 if they do."""
+    from .remote.needed import missing
+
+    folders = [runtime] if runtime is not None else list(installed_runtimes().values())
+    if not folders:
+        fail("no runtime is installed; name a folder, or: pip install pluriverse-runtime-gym-core", EXIT_USAGE)
+    lacks = False
+    with exit_on_error():
+        for folder in folders:
+            manifest = load(folder)
+            lacking = missing(folder, manifest, "xvfb")
+            if lacking is not None and install:
+                lacking.install()
+                lacking = missing(folder, manifest, "xvfb")
+            lacks |= lacking is not None
+            typer.echo(f"{manifest.runtime.id} {lacking or 'has all that it needs'}")
+    if lacks:
+        raise typer.Exit(EXIT_BROKEN)
 
 
 def _add_authoring() -> None:

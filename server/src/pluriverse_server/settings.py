@@ -31,7 +31,7 @@ class Settings:
     ``password`` None: there are ``tokens`` alone, which the ``tokens_file`` may change.
     """
 
-    runtime: Path = _setting("The runtime's folder, the one with its runtime.toml.")
+    runtime: Path = _setting("The runtime: its folder, the one with its runtime.toml, or the id of an installed one.")
     env_id: str | None = _setting(
         "The environment to begin with; if not given, the runtime's default.", "--env", default=None
     )

@@ -41,7 +41,7 @@ give = "change"
 def doom(tmp_path: Path) -> Path:
     folder = tmp_path / "doom"
     folder.mkdir()
-    for name in ("runtime.toml", "requirements.txt"):
+    for name in ("runtime.toml", "pyproject.toml"):
         (folder / name).write_text((ROOT / "runtimes" / "doom" / name).read_text())
     return folder
 
@@ -54,8 +54,8 @@ def refusal(folder: Path, env_id: str = "") -> str:
 
 def test_all_that_is_missing_is_told_at_once_with_one_command(doom: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     require_installed(doom, load(doom), "", "xvfb")
-    (doom / "requirements.txt").write_text(
-        "numpy>=2\nno-such-doom >=1.3  # the engine\nelsewhere; sys_platform == 'x'\n"
+    (doom / "pyproject.toml").write_text(
+        '[project]\ndependencies = ["numpy>=2", "no-such-doom >=1.3", "elsewhere; sys_platform == \'x\'"]\n'
     )
     (doom / "debian.txt").write_text("# fonts\n/no/font.ttf:fonts-none\nno-such-compiler:compiler build\n")
     assert refusal(doom) == (

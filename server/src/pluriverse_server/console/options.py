@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Annotated, Any, Final, get_type_hints
 
 import typer
+from pluriverse_protocol.installed import installed_runtimes
 
 from pluriverse_server.manifest.draft import DRAFT_VARIABLE
+from pluriverse_server.manifest.runtime import FILE_NAME
 from pluriverse_server.settings import Settings
 
 _SETTINGS: Final = {setting.name: setting for setting in fields(Settings) if setting.metadata}
@@ -20,8 +22,15 @@ def option(name: str) -> Any:
     given = dict(_SETTINGS[name].metadata)
     names: tuple[str, ...] = given.pop("names")
     variable = "PLURIVERSE_" + (names[0].removeprefix("--") if names else name).replace("-", "_").upper()
-    make: Any = typer.Argument if name == "runtime" else typer.Option
-    return make(*names, **{"envvar": variable, **given})
+    if name == "runtime":
+        return typer.Argument(envvar=variable, parser=find_runtime, metavar="RUNTIME", **given)
+    return typer.Option(*names, **{"envvar": variable, **given})
+
+
+def find_runtime(word: str) -> Path:
+    """Return the folder of a runtime that is given as its folder, or as the id of an installed package's."""
+    folder = Path(word)
+    return folder if (folder / FILE_NAME).is_file() else installed_runtimes().get(word, folder)
 
 
 def of_settings() -> Signature:
@@ -42,7 +51,9 @@ def of_settings() -> Signature:
     )
 
 
-RuntimeArgument = Annotated[Path, typer.Argument(help=_SETTINGS["runtime"].metadata["help"])]
+RuntimeArgument = Annotated[
+    Path, typer.Argument(parser=find_runtime, metavar="RUNTIME", help=_SETTINGS["runtime"].metadata["help"])
+]
 EnvArgument = Annotated[str | None, typer.Argument(help=_SETTINGS["env_id"].metadata["help"])]
 HostOption = Annotated[str, option("host")]
 VncPortOption = Annotated[int, option("vnc_port")]

@@ -349,7 +349,10 @@ def read_document(path: Path) -> tuple[str, dict[str, Any]]:
             raise ManifestError(f"{path}: over {MAX_MANIFEST_BYTES} bytes; expected a file written by hand")
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
-        mend = f"expected a runtime's folder with a {FILE_NAME} in it; pluriverse-server init makes one"
+        mend = (
+            f"expected a runtime's folder with a {FILE_NAME} in it, which pluriverse-server init makes, "
+            "or the id of an installed one: pip install pluriverse-runtime-ID"
+        )
         raise ManifestError(f"{path}: no such file; {mend}") from None
     except OSError as error:
         raise ManifestError(f"{path}: can't be read: {error.strerror}") from error

@@ -1,0 +1,24 @@
+"""Runtimes that were installed as packages: entry points of the group ``pluriverse.runtimes``."""
+
+from __future__ import annotations
+
+from importlib.metadata import entry_points
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final
+
+GROUP: Final = "pluriverse.runtimes"
+
+
+def installed_runtimes() -> dict[str, Path]:
+    """Return the folders with the ``runtime.toml`` of installed runtimes by their ids.
+
+    An entry point is named after the runtime's id, and its value is the package whose folder it is; nothing of it is
+    imported.
+    """
+    found: dict[str, Path] = {}
+    for point in entry_points(group=GROUP):
+        spec = find_spec(point.value)
+        for folder in (spec and spec.submodule_search_locations) or ():
+            found.setdefault(point.name, Path(folder))
+    return found
