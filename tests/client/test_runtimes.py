@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -76,7 +77,7 @@ def test_installed_runtimes_are_found_behind_those_of_folders(tmp_path: Path, mo
     named = packages / "runtime_of_mine-1.dist-info"
     named.mkdir()
     (named / "entry_points.txt").write_text("[pluriverse.runtimes]\nmine = runtime_of_mine\n")
-    monkeypatch.syspath_prepend(packages)
+    monkeypatch.setattr(sys, "path", [str(packages), *sys.path])
     assert runtime_folder("mine") == packages / "runtime_of_mine"
     assert find_runtime("mine") == packages / "runtime_of_mine"
     folder = write(tmp_path / "mine", '[runtime]\nid = "mine"')

@@ -22,9 +22,11 @@ def option(name: str) -> Any:
     given = dict(_SETTINGS[name].metadata)
     names: tuple[str, ...] = given.pop("names")
     variable = "PLURIVERSE_" + (names[0].removeprefix("--") if names else name).replace("-", "_").upper()
+    make: Any = typer.Option
     if name == "runtime":
-        return typer.Argument(envvar=variable, parser=find_runtime, metavar="RUNTIME", **given)
-    return typer.Option(*names, **{"envvar": variable, **given})
+        make = typer.Argument
+        given |= {"parser": find_runtime, "metavar": "RUNTIME"}
+    return make(*names, **{"envvar": variable, **given})
 
 
 def find_runtime(word: str) -> Path:
