@@ -74,6 +74,7 @@ def test_ids_and_options_of_others_are_answered_with_ours(remote: MachineRemote)
         gymnasium.make("pluriverse/gym-core.Pong-v3", remotes=remote.address, gray=True)
 
 
+@pytest.mark.slow
 def test_misspelt_commands_and_options_are_answered_with_the_nearest() -> None:
     for command, *arguments, meant in (
         ("pluriverse", "radnom", "'random'"),
@@ -99,6 +100,7 @@ def test_every_command_has_an_example_and_both_have_a_version() -> None:
         assert run(command, "--version").stdout.split()[0] == command
 
 
+@pytest.mark.slow
 def test_one_episode_has_no_interval(tmp_path: Path) -> None:
     out = str(tmp_path / "out")
     suite = tmp_path / "short.toml"
