@@ -50,6 +50,12 @@ def test_second_agent_is_told_at_once_that_another_plays_and_what_can_be_done(re
         assert "another agent plays it" in told.stderr
         with pluriverse.make(None, remote.address, observer=True) as watcher:
             assert watcher.n == 1
+        with pluriverse.make(PONG, remote.address, take_over=True) as second:
+            second.reset()
+            while not all(first.step([[]])[2]):
+                first.wait(AT_ONCE_S)
+            while second.step([[]])[0] == [None]:
+                second.wait(AT_ONCE_S)
     gymnasium_env(remote.address).close()
 
 
