@@ -50,6 +50,12 @@ def test_second_agent_is_told_at_once_that_another_plays_and_what_can_be_done(re
         assert "another agent plays it" in told.stderr
         with pluriverse.make(None, remote.address, observer=True) as watcher:
             assert watcher.n == 1
+        with pluriverse.make(PONG, remote.address, take_over=True) as second:
+            second.reset()
+            while not all(first.step([[]])[2]):
+                first.wait(AT_ONCE_S)
+            while second.step([[]])[0] == [None]:
+                second.wait(AT_ONCE_S)
     gymnasium_env(remote.address).close()
 
 
@@ -74,6 +80,7 @@ def test_ids_and_options_of_others_are_answered_with_ours(remote: MachineRemote)
         gymnasium.make("pluriverse/gym-core.Pong-v3", remotes=remote.address, gray=True)
 
 
+@pytest.mark.slow
 def test_misspelt_commands_and_options_are_answered_with_the_nearest() -> None:
     for command, *arguments, meant in (
         ("pluriverse", "radnom", "'random'"),
@@ -99,6 +106,7 @@ def test_every_command_has_an_example_and_both_have_a_version() -> None:
         assert run(command, "--version").stdout.split()[0] == command
 
 
+@pytest.mark.slow
 def test_one_episode_has_no_interval(tmp_path: Path) -> None:
     out = str(tmp_path / "out")
     suite = tmp_path / "short.toml"

@@ -115,6 +115,7 @@ async def connected(
     path: str = "/",
     token: str | None = None,
     last_number: int | None = None,
+    take_over: bool = False,
     **options: Any,
 ) -> AsyncGenerator[Agent]:
     """An agent on 127.0.0.1:``port``, hung up at the end; with ``token`` its seat is kept when its line breaks."""
@@ -123,6 +124,8 @@ async def connected(
         headers[seats.TOKEN] = token
     if last_number is not None:
         headers[seats.LAST_NUMBER] = str(last_number)
+    if take_over:
+        headers[seats.TAKE_OVER] = "true"
     if password is not None:
         headers["Authorization"] = credentials(password)
     if observer:

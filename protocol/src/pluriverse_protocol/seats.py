@@ -2,7 +2,8 @@
 
 An agent names itself by a random token in ``TOKEN``. One that comes back adds ``LAST_NUMBER``, the number of the last
 message that it has. The server answers in ``SEAT`` whether the messages go on from there (``RESUMED``), or it
-knows nothing of that agent any more (``NEW``); a server without this header keeps no seats.
+knows nothing of that agent any more (``NEW``); a server without this header keeps no seats. One that says ``TAKE_OVER``
+takes the seat of another agent, if it may.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from .limits import MAX_TOKEN_CHARS
 TOKEN: Final = "pluriverse-agent"  # noqa: S105 - the header's name
 LAST_NUMBER: Final = "pluriverse-last-number"
 SEAT: Final = "pluriverse-seat"
+TAKE_OVER: Final = "pluriverse-take-over"
 
 RESUMED: Final = "resumed"
 NEW: Final = "new"

@@ -10,6 +10,7 @@ import pytest
 from pluriverse_protocol.reports import Frame, Reward
 from pluriverse_server.daemon import sessions as module
 from pluriverse_server.daemon.sessions import MAX_CONNECTIONS
+from support.agent import connected
 from support.served import Served, serving
 from support.waiting import eventually
 
@@ -199,6 +200,22 @@ async def test_seat_of_an_agent_whose_line_holds_is_nobody_elses(tmp_path: Path)
             assert await other.hear_end() == 1000
             assert "another agent" in other.heard[-1]["body"]["message"]
         await agent.assert_alive()
+
+
+async def test_agent_takes_another_over_with_the_password_and_not_with_an_agents_token(tmp_path: Path) -> None:
+    async with serving(tmp_path, tokens="agent trainer Ieth7aepaeyahsh4") as served:
+        async with served.agent(token="mine") as first:
+            await first.hear()
+            async with connected(served.port, "Ieth7aepaeyahsh4", token="other", take_over=True) as other:
+                assert await other.hear_end() == 1000
+                assert "another agent plays it" in other.heard[-1]["body"]["message"]
+            async with served.agent(token="other", take_over=True) as second:
+                assert (await second.hear())["method"] == "v0.env.describe"
+                assert await first.hear_end() == 1000
+                assert "taken this remote over" in first.heard[-1]["body"]["message"]
+                await second.assert_alive()
+        async with served.agent(token="mine", last_number=1) as first:
+            assert first.seat == "new"
 
 
 async def test_agent_that_says_that_it_leaves_keeps_no_seat(tmp_path: Path) -> None:

@@ -210,9 +210,12 @@ class RemoteConnections:
         resets: ResetRequests,
         *,
         observer: bool = False,
+        take_over: bool = False,
         mend: bool = True,
     ) -> None:
         """``open_screen`` blocks; None for environments that are played without a screen.
+
+        ``take_over``: take the place of other agents, once: two that do so forever would throw each other out.
 
         ``mend``: mend lines that break; otherwise that is an error at once.
         """
@@ -223,6 +226,7 @@ class RemoteConnections:
         self._open_screen = open_screen
         self._resets = resets
         self._observer = observer
+        self._take_over = take_over
         self._mends = mend
         self._tokens = [secrets.token_hex(TOKEN_BYTES) for _ in range(manager.n)]
         self._backoffs = [Backoff() for _ in range(manager.n)]
@@ -273,6 +277,7 @@ class RemoteConnections:
                     group.create_task(connect_one(index, address))
         except ExceptionGroup as errors:
             raise errors.exceptions[0] from None
+        self._take_over = False
 
     async def _open_screens(self, open_screen: OpenScreen) -> None:
         self._open_screen = open_screen
@@ -291,7 +296,8 @@ class RemoteConnections:
             raise errors.exceptions[0] from None
 
     async def _connect(self, index: int, address: Address) -> None:
-        credentials = Credentials(address.endpoint, self._observer, self._tokens[index] if self._mends else None)
+        token = self._tokens[index] if self._mends else None
+        credentials = Credentials(address.endpoint, self._observer, token, self._take_over)
 
         def changed() -> None:
             self._notify(index)

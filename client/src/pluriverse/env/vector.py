@@ -66,6 +66,7 @@ class ConfigureOptions(TypedDict, total=False):
     action_probes: bool
     probe_keysym: int
     observer: bool
+    take_over: bool
     env_options: Mapping[str, Any] | None
 
 
@@ -133,6 +134,7 @@ class VectorEnv(Env):
         action_probes: bool = True,
         probe_keysym: int = PROBE_KEYSYM,
         observer: bool = False,
+        take_over: bool = False,
         env_options: Mapping[str, Any] | None = None,
     ) -> None:
         """Start or find the remotes, and connect to all of them; blocks until they are there.
@@ -148,6 +150,7 @@ class VectorEnv(Env):
             action_probes: whether to press a key that means nothing once a second, to measure the lag of actions.
             probe_keysym: the X keysym of that key.
             observer: watch without being the agent: resets and actions are refused.
+            take_over: throw out another agent that plays; only the password may, not an agent's token.
             env_options: options of the environment by name, such as ``{"difficulty": 1}``; ``described(0).options`` has
                 those there are. They hold for all episodes; options that aren't given have their defaults.
 
@@ -165,10 +168,13 @@ class VectorEnv(Env):
         probes = validation.flag("action_probes", action_probes)
         opener = partial(open_screen, options=options) if validation.flag("vision", vision) else None
         observer = validation.flag("observer", observer)
+        take_over = validation.flag("take_over", take_over)
         self._resets.options = _values(env_options)
         env_id = self.spec.id if self.spec is not None else None
         manager = remotes_module.parse(remotes, env_id, start_timeout_s=start_timeout_s)
-        connections = RemoteConnections(manager, opener, self._resets, observer=observer, mend=replace_on_crash)
+        connections = RemoteConnections(
+            manager, opener, self._resets, observer=observer, take_over=take_over, mend=replace_on_crash
+        )
         self._finalizer = weakref.finalize(self, _release, self.owner, connections, manager)
         self._replace_on_crash = replace_on_crash
         self._resets.seeds = [None] * manager.n

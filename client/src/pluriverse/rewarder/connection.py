@@ -67,11 +67,15 @@ CLOSE_S: Final = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """Where a rewarder is, and who comes; with a ``token`` its seat is kept when the line breaks."""
+    """Where a rewarder is, and who comes; with a ``token`` its seat is kept when the line breaks.
+
+    ``take_over``: take the place of another agent.
+    """
 
     endpoint: Endpoint
     observer: bool = False
     token: str | None = field(default=None, repr=False)
+    take_over: bool = False
 
     def headers(self, last_number: int | None = None) -> dict[str, str]:
         """Return the upgrade request's headers.
@@ -85,6 +89,8 @@ class Credentials:
             headers[seats.TOKEN] = self.token
             if last_number is not None:
                 headers[seats.LAST_NUMBER] = str(last_number)
+            elif self.take_over:
+                headers[seats.TAKE_OVER] = "true"
         return headers
 
 

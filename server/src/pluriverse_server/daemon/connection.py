@@ -70,13 +70,18 @@ class Connection:
         peer: str,
         who: Token,
         seat: Seat | None = None,
+        takes_over: bool = False,
     ) -> None:
-        """``who``: whose password or token was given. ``seat``: of an agent that has named itself by a token."""
+        """``who``: whose password or token was given. ``seat``: of an agent that has named itself by a token.
+
+        ``takes_over``: whether it takes the place of another agent.
+        """
         self.peer = peer
         self.who = who
         self.seat = seat
         self.send_queue = seat.send_queue if seat is not None else SendQueue()
         self.parted = False
+        self.takes_over = takes_over
         self.round_trips_s: deque[float] = deque(maxlen=ROUND_TRIPS)
         self._sessions = sessions
         self._socket = socket

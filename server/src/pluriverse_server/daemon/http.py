@@ -173,7 +173,11 @@ async def _serve_websocket(sessions: Sessions, http_auth: HttpAuth, request: web
     if not isinstance(transport, asyncio.Transport):
         return socket  # gone already
     peer = request.remote or "somewhere"
-    await Connection(sessions, socket, transport, observer=observer, peer=peer, who=who, seat=seat).run()
+    wanted = request.headers.get(seats.TAKE_OVER, "").lower() == "true"
+    takes_over = wanted and seat is not None and Right.OPERATE in http_auth.secrets.rights(who)
+    await Connection(
+        sessions, socket, transport, observer=observer, peer=peer, who=who, seat=seat, takes_over=takes_over
+    ).run()
     return socket
 
 

@@ -36,8 +36,9 @@ SELDOM_PATROL_S: Final = 5.0
 
 ANOTHER_AGENT: Final = (
     "another agent plays it, and a remote has one agent at a time; watch it with observer=True (the header "
-    "openai-observer: true) or in the viewer, take another remote, or end the other agent"
+    "openai-observer: true) or in the viewer, take another remote, or take it over with take_over=True"
 )
+TAKEN_OVER: Final = "another agent has taken this remote over"
 
 # How long connections have to take the last message of a remote that stops.
 FAREWELL_S: Final = 0.5
@@ -49,6 +50,7 @@ class Member(Protocol):
     ``peer`` is its address, ``who`` whose token it gave. ``seat`` is the one of an agent that named itself.
     ``heard_at`` is when the peer was last heard, in the loop's seconds,
     ``spoke_at`` when it last said or did something, and ``parted`` whether either side said that it hangs up.
+    ``takes_over``: whether it may take the place of another agent, and wants to.
     """
 
     peer: str
@@ -59,6 +61,7 @@ class Member(Protocol):
     heard_at: float
     spoke_at: float
     parted: bool
+    takes_over: bool
 
     def put(self, queued: QueuedMessage) -> None: ...
 
@@ -150,11 +153,17 @@ class Sessions:
         """Make ``connection`` the agent's; return why it can't be, if so. An agent that is away loses its seat."""
         if self.agent is connection:
             return None
-        if self.agent is not None or connection not in self.connections:
+        if connection not in self.connections or (self.agent is not None and not connection.takes_over):
             return ANOTHER_AGENT
         comes_back = connection.seat is not None and connection.seat is self._seat
         if not comes_back and (refusal := self.requests.why_not(connection.who)) is not None:
             return refusal
+        if self.agent is not None:
+            before, self.agent = self.agent, None
+            self._leave(before)
+            before.hang_up(TAKEN_OVER)
+            self.requests.agent_left()
+            self._vacate()
         if not comes_back:
             self._give_seat_up("another agent has come")
             self.audit.note("agent connected", connection.who, connection.peer)
