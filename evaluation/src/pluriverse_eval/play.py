@@ -9,8 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from pluriverse.adapters.computer import Computer, Tree
-from pluriverse.adapters.computer.answer import Image
+from pluriverse.adapters.computer import Computer, Image, Tree
 from pluriverse.adapters.info import Ended, ended
 from pluriverse.adapters.pictures import Pixels
 from pluriverse.errors import PluriverseError, ResetNeeded

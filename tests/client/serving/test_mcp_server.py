@@ -264,6 +264,12 @@ async def click_a_mark(client: Client) -> None:
     assert "either x and y, or a mark" in await refused(client, "move_pointer", handle=handle)
     assert "no mark 2" in await refused(client, "drag", handle=handle, path=[[1, 1], 2])
     assert (await done(client, "click", handle=handle, mark=1))["text"] == "won"
+    assert "match: gym-core.*-v3" in await told(client, "list_environments", containing="pages.")
+    another = await refused(client, "begin_episode", handle=handle, environment="pages.lost-v0")
+    assert "unknown environment 'pages.lost-v0'" in another
+    assert "the environment of this handle was given back for it" in another
+    assert "there is no environment" in await refused(client, "look", handle=handle)
+    await done(client, "begin_episode", environment="pages.win-v0")
 
 
 async def test_who_has_no_token_gets_nothing_and_what_is_not_allowed_is_not_there() -> None:

@@ -144,7 +144,8 @@ class Computers:
         except Full:
             idle = self._idle()
             if idle is None:
-                raise
+                much = f"all {places.count} remotes are in use"
+                raise Full(f"{much}: release one first, or start the server with more --remotes") from None
             with contextlib.suppress(NoSuchHandle):
                 self.close(idle)
             return places.take()

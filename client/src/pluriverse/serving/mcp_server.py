@@ -172,10 +172,12 @@ class Server:
     ) -> CallToolResult:
         """List the ids of environments that may be begun, at most a hundred of them."""
         ids = [env_id for env_id in self._offered.ids if containing.casefold() in env_id.casefold()]
-        lines = [f"{_count(len(ids), 'environment')} may be begun.", *ids[:MAX_LISTED]]
+        if not ids:
+            return _answer(f"None is known. Those may be begun that match: {', '.join(self._offered.patterns)}")
+        lines = [f"{len(ids)} environment{'s' if len(ids) > 1 else ''} may be begun.", *ids[:MAX_LISTED]]
         if len(ids) > MAX_LISTED:
             lines[0] += f" These are the first {MAX_LISTED}; list others by a part of their id, with containing."
-        return _answer("\n".join([*lines, "Next: begin_episode with one of them."] if ids else lines))
+        return _answer("\n".join([*lines, "Next: begin_episode with one of them."]))
 
     async def describe_environment(self, handle: Handle) -> Annotated[CallToolResult, Described]:
         """Say what an environment is: the size of its pictures, the keys that mean something, its text."""
@@ -428,10 +430,6 @@ def _described(described: Described) -> str:
 def _number(number: float) -> str:
     """Return a number with three decimals at most."""
     return f"{number:z.3f}".rstrip("0").rstrip(".")
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def _strict(function: Callable[..., Awaitable[Any]], hints: ToolAnnotations) -> Tool:

@@ -30,9 +30,9 @@ class Offered:
             ConfigurationError: a pattern matches no environment; says which ids are near.
             CatalogueError: a runtime failed to list its environments.
         """
-        self._patterns = tuple(patterns)
+        self.patterns: tuple[str, ...] = tuple(patterns)
         self._all_known = _STARTED_HERE.fullmatch(remotes) is not None
-        known = sorted(set(_known(self._patterns, installed=self._all_known)))
+        known = sorted(set(_known(self.patterns, installed=self._all_known)))
         self.ids: list[str] = [env_id for env_id in known if self._matches(env_id)]
         families = set(map(_family, known))
         for pattern in patterns:
@@ -46,11 +46,11 @@ class Offered:
         if not self._matches(env_id) or (self._all_known and env_id not in self.ids):
             raise ConfigurationError(
                 f"the environment {env_id!r:.200} may not be begun{_nearest(env_id, self.ids)}; "
-                f"allowed are: {', '.join(self._patterns) or 'none'}"
+                f"allowed are: {', '.join(self.patterns) or 'none'}"
             )
 
     def _matches(self, env_id: str) -> bool:
-        return any(fnmatch.fnmatchcase(env_id, pattern) for pattern in self._patterns)
+        return any(fnmatch.fnmatchcase(env_id, pattern) for pattern in self.patterns)
 
 
 def _known(patterns: Sequence[str], *, installed: bool) -> Iterator[str]:
