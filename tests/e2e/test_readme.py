@@ -40,7 +40,9 @@ def test_protocol_shows_the_very_script_that_docs_has() -> None:
 def test_readmes_links_lead_somewhere() -> None:
     for document in (ROOT / "README.md", *(ROOT / "docs").glob("*.md"), ROOT / "bench/README.md"):
         for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", document.read_text()):
-            assert (document.parent / target).exists(), f"{document.name} links to {target}"
+            # The site makes this page.
+            is_made = target == "environments/index.md"
+            assert is_made or (document.parent / target).exists(), f"{document.name} links to {target}"
 
 
 async def test_make_run_says_how_to_connect_and_ctrl_c_leaves_nothing() -> None:
