@@ -51,7 +51,7 @@ NPM_TIMEOUT_S: Final = 120
 
 
 class AssetsError(Exception):
-    """Something could not be fetched or made; the message says why and what mends it."""
+    """Something could not be fetched or made; the message says why and what fixes it."""
 
 
 def vendor(viewer: Path = VIEWER, pages: Path = PAGES, root: Path = ROOT) -> bool:

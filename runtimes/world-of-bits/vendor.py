@@ -26,7 +26,7 @@ PIP_TIMEOUT_S: Final = 120
 
 
 class VendorError(Exception):
-    """The pages could not be fetched; the message says why and what mends it."""
+    """The pages could not be fetched; the message says why and what fixes it."""
 
 
 def vendor(target: Path = TARGET) -> bool:

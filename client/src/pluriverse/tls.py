@@ -21,7 +21,7 @@ class TlsOptions:
     """Whose TLS is trusted: servers with a certificate for their name, signed by one of ``ca_file`` or the system's.
 
     With a ``fingerprint``, the SHA-256 of a certificate in hexadecimal, with colons or without, the server with just
-    that certificate is trusted instead, whoever signed it and for whatever name.
+    that certificate is trusted instead, with any signature and any name.
     """
 
     ca_file: Path | None = None

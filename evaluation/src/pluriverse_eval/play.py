@@ -191,7 +191,7 @@ class Play(Computer):
     def _watch(self) -> None:
         frame_s = self.frame_ms / 1000
         while not self._closing.wait(frame_s):
-            # Whoever broke is told of it by the agent's next call.
+            # The agent's next call says which broke.
             with self._lock, contextlib.suppress(PluriverseError):
                 if not self.over and time.monotonic() - self._frame_at > IDLE_FRAMES * frame_s:
                     self._frame(())

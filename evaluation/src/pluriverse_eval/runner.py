@@ -156,7 +156,7 @@ class Runner:
 
     def _result(self, play: Play, error: str | None, wall_s: float) -> Episode:
         task, status = play.task, play.standing()
-        # Whoever failed is not to gain from it, where doing nothing more is worth something.
+        # A failed agent gains nothing from it where doing nothing is worth something.
         score = task.score(play.total_reward)
         reactions = play.reactions_ms
         described = play.described

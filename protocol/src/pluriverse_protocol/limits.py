@@ -111,7 +111,7 @@ MAX_CONTROL_FRAMES_PER_S: Final = 10.0
 # A report of a program: a structured observation may carry some thousand numbers.
 MAX_REPORT_BYTES: Final = 1024 * 1024
 
-# Whoever picks a token picks 128 random bits, in any alphabet.
+# Enough for 128 random bits in any alphabet.
 MAX_TOKEN_CHARS: Final = 128
 
 # An agent whose line breaks keeps its seat for so long: networks that come back at all do so within seconds.

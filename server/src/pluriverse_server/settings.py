@@ -65,7 +65,7 @@ class Settings:
         "Hang up on an agent after so many seconds; 0: never.", "--session-timeout", default=0.0
     )
     zoom: int | None = _setting(
-        "Draw a web page so many times as large, 1 to 8; if not given, as its runtime says.", default=None
+        "Draw a web page N times larger, 1 to 8; if not given, as its runtime says.", default=None
     )
     tokens_file: Path | None = _setting(
         "A file with a line ROLE NAME TOKEN for each who may connect, read again when it changes; "

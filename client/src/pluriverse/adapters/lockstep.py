@@ -373,7 +373,7 @@ class Lockstep:
             self._first(copy, copy.first)
 
     def _look_for_slot(self, copy: _Copy) -> None:
-        """See whether a slot can be had, and has begun its episode."""
+        """See whether a slot is free, and has begun its episode."""
         if copy.step_channel is None and not self._open_step_channel(copy):
             # One that is lost is replaced as it is looked at.
             self._env.poll([copy.remote])

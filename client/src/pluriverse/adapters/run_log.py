@@ -80,7 +80,7 @@ class RunEpisode:
 
 def answer_of(result: Result) -> Answer:
     said = json.dumps([result.text, result.observation, result.reported_info()], sort_keys=True).encode()
-    # An end by the agent's own limit of steps is none of the environment's.
+    # An end by the agent's own limit of steps isn't the environment's.
     end = "" if not result.done else "terminated" if result.terminated else "truncated"
     return Answer(
         fingerprint(result.picture).hex(), hashlib.blake2b(said, digest_size=4).hexdigest(), result.reward, end

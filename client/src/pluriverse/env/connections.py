@@ -1,7 +1,7 @@
 """Connects an environment to its remotes, and connects again in the background when a connection breaks.
 
 A line that breaks is mended first: the episode goes on, as long as the remote keeps the agent's seat. A connection that
-can't be mended has an ``error``; whoever steps drops it then, and another one is made.
+can't be mended has an ``error``; the next step drops it, and makes another.
 """
 
 from __future__ import annotations
@@ -323,7 +323,7 @@ class RemoteConnections:
         self._notify(index)
 
     def _notify(self, index: int) -> None:
-        """Wake whoever waits for something new."""
+        """Wake those that wait for something new."""
         self.news[index] += 1
         WAKER.wake()
 

@@ -22,7 +22,7 @@ class NodeVector:
         """Start nothing yet. The arguments are those of ``Core``."""
         self._make = (env_id, remotes, options)
         self._core: Core | None = None
-        # In lockstep everyone is waited for. In real time whoever hasn't answered a frame after it should comes later.
+        # In lockstep all are waited for. In real time those that are a frame late come later.
         self._lockstep = options.get("clock") == "lockstep"
         self._patience_s = RECEIVE_S
 

@@ -194,7 +194,7 @@ class DockerEngine(Engine[Contained]):
 
 
 def why_unavailable(runtime: str, image: str | None = None) -> str | None:
-    """Return None if an engine answers and has the image (None: the runtime's), else why not and what mends it."""
+    """Return None if an engine answers and has the image (None: the runtime's), else why not and what fixes it."""
     build = image is None
     image = image or IMAGE_PREFIX + runtime
     try:

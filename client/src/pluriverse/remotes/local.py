@@ -190,7 +190,7 @@ class LocalEngine(Engine[LocalRemote]):
 
 
 def why_unavailable(runtime: str) -> str | None:
-    """Return None if remotes of ``runtime`` can be started here, else why not and what mends it."""
+    """Return None if remotes of ``runtime`` can be started here, else why not and what fixes it."""
     if importlib.util.find_spec(SERVER) is None:
         return "the daemon isn't installed; install it with: pip install pluriverse-server"
     if shutil.which(SETPRIV) is None:

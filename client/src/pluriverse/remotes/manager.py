@@ -152,7 +152,7 @@ class Attached:
         return self._addresses
 
     def replace(self, index: int) -> Address:
-        """Return the same address: whoever runs the remote brings it back."""
+        """Return the same address: its operator restarts the remote."""
         return self._addresses[index]
 
     def close(self) -> None:

@@ -52,7 +52,7 @@ def parse(remotes: int | str | RemoteManager, env_id: str | None, *, start_timeo
     A manager is returned as it is.
 
     Raises:
-        ConfigurationError: it is none of these, or unavailable here; says what mends it.
+        ConfigurationError: it has another form, or is unavailable here; says what fixes it.
     """
     start_timeout_s = validation.number("start_timeout_s", start_timeout_s, above=0)
     if isinstance(remotes, RemoteManager):
@@ -71,7 +71,7 @@ def open_pool(engine: str, env_id: str, *, start_timeout_s: float = START_S) -> 
     Its spares begin to start; ``remotes=pool.claim(2)`` takes two of them, and others take their place.
 
     Raises:
-        ConfigurationError: there is no such engine, or it is unavailable here; says what mends it.
+        ConfigurationError: there is no such engine, or it is unavailable here; says what fixes it.
     """
     name, _, query = engine.partition("?")
     pool = _pool(name, query, env_id, validation.number("start_timeout_s", start_timeout_s, above=0))

@@ -36,7 +36,7 @@ CLOSED: Final = "the environment is being closed"
 
 
 class Pool(Generic[R]):
-    """Remotes of one engine. ``warm`` of them are kept ready: whoever takes one has it at once, and another is started.
+    """Remotes of one engine. ``warm`` of them are kept ready: one is taken at once, and another is started.
 
     Only spares are ever removed to make the pool smaller, never what was taken.
     """

@@ -200,7 +200,7 @@ def reserved(options: RayOptions) -> dict[str, Any]:
 
 
 def why_no_place(options: RayOptions) -> str:
-    """Return which resources of the cluster are short of what an actor reserves, and what mends it."""
+    """Return which resources of the cluster are short of what an actor reserves, and what fixes it."""
     all_wanted = {"CPU": options.cpu, "memory": options.memory or 0, options.resource or "": 1.0}
     wanted = {name: amount for name, amount in all_wanted.items() if name and amount}
     has: Mapping[str, float] = ray.cluster_resources()

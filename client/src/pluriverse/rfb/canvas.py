@@ -28,7 +28,7 @@ class Canvas:
         self.resize(width, height)
 
     def resize(self, width: int, height: int) -> None:
-        """Begin anew, black, with another size; raise ``LimitExceeded`` if no desktop can have it."""
+        """Start over, black, with another size; raise ``LimitExceeded`` if no desktop can have it."""
         fault = desktop_fault(width, height)
         if fault is not None:
             raise LimitExceeded(fault)

@@ -30,7 +30,7 @@ class Decoder(Protocol):
     """Decodes what a server says after ServerInit, once it was sent ``messages.set_pixel_format()``. No I/O.
 
     ``regions`` are what the picture is wanted of; without any it is all of it. What lies outside of all of them may
-    stay as it was, so that whoever gives regions must not ask for CopyRect: it could copy old pixels into a region.
+    stay as it was, so with regions CopyRect must not be asked for: it could copy old pixels into a region.
     ``spec`` says what ``picture`` and ``block`` are; without one, all of the screen and none. JPEG tiles and
     palettes' are not painted on the framebuffer of a grey picture, unless the block is there.
     """

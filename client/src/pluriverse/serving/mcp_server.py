@@ -59,7 +59,7 @@ INSTRUCTIONS: Final = (
 
 # What is told of an episode that is over.
 ENDS: Final = {
-    # Where nothing else ended it, whoever evaluates an agent did.
+    # Where nothing else ended it, the evaluation did.
     Ended.NO: "its time was up",
     Ended.OUTCOME: "the environment ended it",
     Ended.TIME_LIMIT: "its time was up",

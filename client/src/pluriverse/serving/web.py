@@ -94,7 +94,7 @@ def _refusal(scope: Any, host: str, token: str) -> tuple[int, str] | None:
 def _is_name_of(host: str, called: str) -> bool:
     try:
         name = urlsplit(f"//{called}").hostname or ""
-        # Whoever makes a name of theirs lead here has a name, not an address.
+        # An attacker whose own name leads here has a name, not an address.
         return name in (host.lower(), "localhost") or bool(ipaddress.ip_address(name))
     except ValueError:
         return False

@@ -154,7 +154,7 @@ class Answer(BaseModel):
 
 
 def read(answer: Any) -> Any:
-    """Return what an answer asks for, as ``agent.do`` takes it; raise ActionError if it is none."""
+    """Return what an answer asks for, as ``agent.do`` takes it; raise ActionError if it is no action."""
     try:
         asked = Answer.model_validate(answer)
     except ValidationError as error:

@@ -29,7 +29,7 @@ HERE: Final = "the remote"
 
 
 class Unavailable(Exception):
-    """A lease can't be had now; ``free_in_s`` says when it may, where that is known."""
+    """No remote is free now; ``free_in_s`` says when one may be, where that is known."""
 
     def __init__(self, reason: str, free_in_s: float | None = None) -> None:
         super().__init__(reason)

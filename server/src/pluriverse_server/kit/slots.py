@@ -179,7 +179,7 @@ class _Player:
                 signal.setitimer(signal.ITIMER_REAL, HUNG_S + HUNG_FRAME_S * frames)
                 self._do(number, slot, asked, headers)
         except Exception:  # noqa: BLE001 - it is told
-            # What is wrong with one environment is no other's affair.
+            # One environment's failure does not affect the others.
             _tell(f"slot {number} has failed")
             slot.server.step_channel.close()
         finally:

@@ -83,7 +83,7 @@ class SteppedEpisode(ABC):
         return []
 
     def save(self) -> Kept | None:
-        """Return what ``load`` needs to go back to this frame; None if that can't be had."""
+        """Return what ``load`` needs to go back to this frame; None if it can't go back."""
         return None
 
     def load(self, kept: Kept) -> None:

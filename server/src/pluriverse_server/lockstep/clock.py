@@ -43,7 +43,7 @@ _ENVIRONMENT: Final = {"PERL_HASH_SEED": "0", "PYTHONHASHSEED": "0", "LP_NUM_THR
 
 
 class NoClock(Exception):
-    """There can't be a preloaded clock; the message says why, and what mends it."""
+    """The clock can't be preloaded; the message says why, and what fixes it."""
 
 
 class Advance(Enum):

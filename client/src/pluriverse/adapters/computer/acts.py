@@ -1,4 +1,4 @@
-"""What a model does with a computer, whoever made the model. Pure.
+"""What a model does with a computer, in the same form for every model. Pure.
 
 Points are pixels of the picture that it was given last; a mark stands for the middle of what it was drawn around.
 ``None`` for a place is where the pointer is.
@@ -16,7 +16,7 @@ from .view import Point
 Button = Literal["left", "middle", "right", "back", "forward"]
 Chord = tuple[int, ...]
 
-# What one action may ask for. Whoever wants more says it in more actions, and looks in between.
+# What one action may ask for; more takes more actions, with a look in between.
 MAX_TEXT_CHARS: Final = 10_000
 MAX_REPEAT: Final = 100
 MAX_SECONDS: Final = 100.0

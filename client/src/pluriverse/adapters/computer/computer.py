@@ -216,7 +216,7 @@ class Computer:
         """Act in the environment's own space, as ``actions`` has it, and wait for ``frames`` frames.
 
         Raises:
-            ActionError: it is none of these; nothing was sent.
+            ActionError: it is not an action; nothing was sent.
             ResetNeeded: the episode is over, or none has begun.
             RemoteFailed: the remote broke.
         """

@@ -135,7 +135,7 @@ class EnvPool:
         if not 0 < count <= len(self._asked):
             self._owes = False
             raise Misuse(
-                f"recv waits for {count or 'whoever was asked'}, and {len(self._asked)} environments have been sent "
+                f"recv waits for {count or 'all asked'}, and {len(self._asked)} environments have been sent "
                 "to or reset since they were received; call send, step, reset or async_reset first"
             )
         asked = list(self._asked)

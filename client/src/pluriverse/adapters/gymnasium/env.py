@@ -104,7 +104,7 @@ class PluriverseEnv(gymnasium.Env[Any, Any]):
 
         Raises:
             Misuse: there is no such option.
-            ConfigurationError: the seed is none that remotes take.
+            ConfigurationError: remotes do not take this seed.
             RemoteFailed: no episode began.
         """
         options = validation.mapping("options", options)

@@ -32,7 +32,7 @@ Manifest = dict[str, Any]
 CONNECT_S: Final = 5.0
 ANSWER_S: Final = 20.0
 
-# Whoever is told to ask later (429) does: some five times, twice as late each time where the server doesn't say when.
+# On 429 the client retries after the given delay, five times at most; without one the delay doubles each time.
 ATTEMPTS: Final = 5
 BACKOFF_S: Final = 0.25
 LATEST_S: Final = 10
