@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import floors
 import typer
-from pluriverse_server.cli import app
+from pluriverse_server.console.cli import app
 from pluriverse_server.manifest.runtime import Manifest, load
 from pluriverse_server.programs.catalogue import load_catalogue
 from protocol_tables import fill

@@ -97,7 +97,7 @@ def test_misspelt_commands_and_options_are_answered_with_the_nearest() -> None:
 def test_every_command_has_an_example_and_both_have_a_version() -> None:
     from pluriverse import cli
     from pluriverse_eval.cli import app as evaluation
-    from pluriverse_server.cli import app as server
+    from pluriverse_server.console.cli import app as server
 
     for app in (cli.app, server, evaluation):
         for name, command in vars(get_command(app))["commands"].items():

@@ -16,7 +16,7 @@ import aiohttp
 import psutil
 import pytest
 from pluriverse_protocol.reports import Frame, Reward
-from pluriverse_server.cli import app
+from pluriverse_server.console.cli import app
 from support.agent import connected
 from support.leftovers import Leftovers
 from support.ports import free_port

@@ -1,5 +1,5 @@
 """``python -m pluriverse_server``: the same as the command ``pluriverse-server``."""
 
-from .cli import main
+from .console.cli import main
 
 main()

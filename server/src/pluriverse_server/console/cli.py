@@ -13,13 +13,14 @@ from typing import Annotated, Any, Final
 import typer
 from pluriverse_protocol.installed import installed_runtimes
 
-from . import event_loop
-from .console.options import RuntimeArgument, find_runtime, of_settings
-from .console.secrecy import keep_secret, with_secrets
-from .console.serve import EXIT_BROKEN, EXIT_USAGE, exit_on_error, fail, serve, set_up_logging
-from .manifest.runtime import ManifestError, load
-from .process import raise_descriptor_limit
-from .settings import Settings
+from pluriverse_server import event_loop
+from pluriverse_server.manifest.runtime import ManifestError, load
+from pluriverse_server.process import raise_descriptor_limit
+from pluriverse_server.settings import Settings
+
+from .options import RuntimeArgument, find_runtime, of_settings
+from .secrecy import keep_secret, with_secrets
+from .serve import EXIT_BROKEN, EXIT_USAGE, exit_on_error, fail, serve, set_up_logging
 
 # The commands that pluriverse-authoring brings.
 AUTHORING: Final = ("init", "look", "validate", "try", "record", "label", "learn", "crop", "score", "build")
@@ -74,7 +75,7 @@ def envs(
     as_json: Annotated[bool, typer.Option("--json", help="Print all that is known of each, as a JSON list.")] = False,
 ) -> None:
     """List a runtime's environments, an id a line."""
-    from .programs.catalogue import load_catalogue
+    from pluriverse_server.programs.catalogue import load_catalogue
 
     try:
         manifest = load(runtime)
@@ -102,7 +103,7 @@ def doctor(
     install: Annotated[bool, typer.Option("--install", help="Install it; from Debian as root.")] = False,
 ) -> None:
     """Name what runtimes need and this machine lacks, with the commands that install it; exit with 1 if they do."""
-    from .remote.needed import missing
+    from pluriverse_server.remote.needed import missing
 
     folders = [runtime] if runtime is not None else list(installed_runtimes().values())
     if not folders:
