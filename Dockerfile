@@ -18,7 +18,7 @@ RUN if [ -n "$SNAPSHOT" ]; then \
     fi
 RUN apt-get update \
  && apt-get install -y --no-install-recommends python3 tini \
- && rm -rf /var/lib/apt/lists/* \
+ && rm -rf /var/lib/apt/lists/* /var/cache/apt/* \
  && useradd --uid 59000 --user-group --no-create-home --home-dir /tmp --shell /usr/sbin/nologin pluriverse-program \
  && useradd --uid 1000 --groups pluriverse-program --create-home --shell /usr/sbin/nologin pluriverse
 # What may be started with the container's environment, password included, can be executed and not read: the kernel then
@@ -34,11 +34,11 @@ FROM base AS desktop
 RUN apt-get update \
  && apt-get install -y --no-install-recommends \
       tigervnc-scraping-server tigervnc-standalone-server xvfb \
- && rm -rf /var/lib/apt/lists/*
+ && rm -rf /var/lib/apt/lists/* /var/cache/apt/*
 
 # ── build: what installs Python packages and fetches the viewer's; nothing of it but its results is shipped ───────────
 FROM base AS build
-RUN apt-get update && apt-get install -y --no-install-recommends python3-venv && rm -rf /var/lib/apt/lists/*
+RUN apt-get update && apt-get install -y --no-install-recommends python3-venv && rm -rf /var/lib/apt/lists/* /var/cache/apt/*
 COPY requirements.lock pyproject.toml /src/
 RUN python3 -m venv /opt/tools \
  && sed -n '/^uv==/,/[^\\]$/p' /src/requirements.lock >/tmp/uv.txt \
@@ -49,7 +49,7 @@ COPY package.json package-lock.json /src/
 COPY tools/vendor_assets.py /src/tools/
 RUN /opt/tools/bin/python /src/tools/vendor_assets.py
 # For the native parts, which are in every image: the clock that is preloaded into programs, and what makes pictures.
-RUN apt-get update && apt-get install -y --no-install-recommends gcc libc6-dev && rm -rf /var/lib/apt/lists/*
+RUN apt-get update && apt-get install -y --no-install-recommends gcc libc6-dev && rm -rf /var/lib/apt/lists/* /var/cache/apt/*
 COPY protocol /src/protocol
 COPY server /src/server
 # --no-sources: workspace members would be installed as links into /src, which isn't shipped.
@@ -77,7 +77,7 @@ CMD ["run"]
 FROM server AS browser
 RUN apt-get update \
  && apt-get install -y --no-install-recommends chromium fonts-dejavu-core fonts-liberation \
- && rm -rf /var/lib/apt/lists/*
+ && rm -rf /var/lib/apt/lists/* /var/cache/apt/*
 
 # ── vendor: the runtime with what its vendor.py fetches and makes; the tools for that are not shipped ───────────────────
 FROM build AS vendor
@@ -85,7 +85,7 @@ ARG RUNTIME=gym-core
 COPY runtimes/${RUNTIME} /src/runtimes/${RUNTIME}
 RUN cd /src && tools=$(sed -n 's/^[^:]*:\(.*\) build$/\1/p' "runtimes/$RUNTIME/debian.txt" 2>/dev/null || true) \
  && if [ -n "$tools" ]; then \
-      apt-get update && apt-get install -y --no-install-recommends $tools && rm -rf /var/lib/apt/lists/*; \
+      apt-get update && apt-get install -y --no-install-recommends $tools && rm -rf /var/lib/apt/lists/* /var/cache/apt/*; \
     fi \
  && if [ -f "runtimes/$RUNTIME/vendor.py" ]; then /opt/tools/bin/python "runtimes/$RUNTIME/vendor.py"; fi \
  && chmod -R go=u-w "runtimes/$RUNTIME"
@@ -96,7 +96,7 @@ RUN dpkg --add-architecture arm64 && apt-get update \
  && apt-get install -y --no-install-recommends \
       gcc-aarch64-linux-gnu haxe libc6-dev-arm64-cross libjpeg62-turbo-dev libjpeg62-turbo-dev:arm64 \
       libpython3-dev libpython3-dev:arm64 python3-dev zlib1g-dev zlib1g-dev:arm64 \
- && rm -rf /var/lib/apt/lists/*
+ && rm -rf /var/lib/apt/lists/* /var/cache/apt/*
 RUN cd /src && /opt/tools/bin/uv pip install -q --python /opt/tools/bin/python -c requirements.lock -b requirements.lock \
       --group build --group wheels
 COPY runtimes /src/runtimes
@@ -124,7 +124,7 @@ FROM ${LAYER} AS runtime
 RUN --mount=from=packages,source=/packages,target=/packages \
     if [ -s /packages/debian.txt ]; then \
       apt-get update && xargs -a /packages/debian.txt apt-get install -y --no-install-recommends \
-      && rm -rf /var/lib/apt/lists/*; \
+      && rm -rf /var/lib/apt/lists/* /var/cache/apt/*; \
     fi
 # Debian puts games there.
 ENV PATH=$PATH:/usr/games

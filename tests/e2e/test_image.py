@@ -53,6 +53,14 @@ def test_remote_becomes_healthy_by_itself() -> None:
             remote.container.reload()
 
 
+def test_remote_runs_as_whatever_user_the_cluster_picks(engine: DockerClient) -> None:
+    container = engine.containers.run(IMAGE, detach=True, user="1234567890:0", **HARDENED)
+    try:
+        wait_for_greeting(container)
+    finally:
+        container.remove(force=True)
+
+
 @pytest.mark.parametrize("limits", [LIMITS, {}])
 def test_nothing_runs_as_root(limits: dict[str, Any]) -> None:
     with in_container(limits=limits) as remote:

@@ -21,10 +21,14 @@ SAMPLE = next(
     if "gymnasium.make" in block
 )
 
-INSTALL = """
+# The last folder has a name that few expect.
+VENV = "/opt/a plåce/venv"
+
+INSTALL = f"""
 apt-get update -qq && apt-get install -qqy --no-install-recommends python3-venv >/dev/null
-python3 -m venv /opt/venv && cd /opt/venv/bin
-./pip install -q --find-links /dist 'pluriverse[gymnasium]' pluriverse-server pluriverse-runtime-gym-core
+python3 -m venv '{VENV}' && PATH='{VENV}/bin':$PATH
+pip install -q --find-links /dist 'pluriverse[gymnasium]' pluriverse-server pluriverse-runtime-gym-core
+pluriverse-server doctor --install
 """
 
 
@@ -72,27 +76,24 @@ def test_native_parts_run_on_any_linux_of_the_last_years_and_agents_anywhere() -
 
 
 def test_the_readmes_first_sample_plays_from_wheels_alone() -> None:
-    check = "import pluriverse.rfb; print(pluriverse.rfb.implementation())"
     said = in_bare_container(
         f"""{INSTALL}
-./pluriverse-server doctor --install gym-core
 cat >/tmp/sample.py <<'END'
 {SAMPLE}
 END
-cd / && /opt/venv/bin/python /tmp/sample.py
-/opt/venv/bin/python -c '{check}'
+cd / && python /tmp/sample.py
+python -c 'import pluriverse.rfb; print(pluriverse.rfb.implementation())'
 """
     )
-    assert said.splitlines()[-1] == "native"
+    assert said.splitlines()[-1].startswith("native")
 
 
-def test_a_runtime_is_run_by_its_id_from_any_folder() -> None:
+def test_a_runtime_is_run_by_its_id_from_any_folder_in_an_odd_environment() -> None:
     said = in_bare_container(
         f"""{INSTALL}
-./pluriverse-server doctor --install gym-core
-cd /tmp
-/opt/venv/bin/pluriverse-server run gym-core --rewarder-port 15931 --vnc-port 5931 >/tmp/said 2>&1 &
-until /opt/venv/bin/python -c 'import urllib.request as r; r.urlopen("http://127.0.0.1:15931/readyz")'; do
+umask 077 && cd /tmp && unset HOME && export HTTP_PROXY=http://127.0.0.1:9
+pluriverse-server run gym-core --rewarder-port 15931 --vnc-port 5931 >/tmp/said 2>&1 &
+until python -c 'import urllib.request as r; r.urlopen("http://127.0.0.1:15931/readyz")' 2>/dev/null; do
   kill -0 $! || {{ cat /tmp/said; exit 1; }}
   sleep 0.5
 done
