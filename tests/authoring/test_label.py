@@ -133,7 +133,7 @@ async def test_what_was_read_is_taken_as_a_whole_and_corrected(served: Served, b
     await press(browser, "a")
     await eventually(lambda: served.saved)
     assert served.saved["sources"]["score"] == [[0, 0], [1, 1], [3, 3], [12, 0]]
-    assert (await browser.evaluate(ROWS))[1].split("\t")[:2] == ["0:01.000", "1"]
+    assert (await browser.evaluate(ROWS))[1].split("\t")[:2] == ["0:01.000", "1 accepted"]
 
 
 async def test_episodes_and_rewards_are_labelled(served: Served, browser: Chromium) -> None:
@@ -250,8 +250,8 @@ async def test_reward_counts_from_what_each_episode_begins_with_where_nothing_is
         ("string", ["1", "x", "Enter"], "1x", ""),
         ("boolean", ["v", "y", "e", "s", "Enter"], True, ""),
         ("boolean", ["v", "N", "o", "Enter"], False, ""),
-        ("boolean", ["1", "Enter"], None, "Yes or no is expected"),
-        ("number", ["1", "x", "Enter"], None, "A number is expected"),
+        ("boolean", ["1", "Enter"], None, "Enter yes or no."),
+        ("number", ["1", "x", "Enter"], None, "Enter a number"),
         (None, ["1", "Enter"], 1, ""),
         (None, ["v", "o", "n", "Enter"], "on", ""),
     ],
@@ -281,7 +281,7 @@ async def test_what_is_no_number_or_cannot_be_saved_is_told(served: Served, brow
     await browser.open(served.address)
     await browser.wait_until(READY)
     await press(browser, "3", "x", "Enter")
-    await browser.wait_until("document.getElementById('entry-error').innerText.includes('A number is expected')")
+    await browser.wait_until("document.getElementById('entry-error').innerText.includes('Enter a number')")
     await press(browser, "Escape")
     # A folder can't be replaced by a file.
     served.labels.mkdir()
