@@ -133,7 +133,7 @@ async def test_what_was_read_is_taken_as_a_whole_and_corrected(served: Served, b
     await press(browser, "a")
     await eventually(lambda: served.saved)
     assert served.saved["sources"]["score"] == [[0, 0], [1, 1], [3, 3], [12, 0]]
-    assert (await browser.evaluate(ROWS))[1].split("\t")[:2] == ["0:01.000", "1"]
+    assert (await browser.evaluate(ROWS))[1].split("\t")[:2] == ["0:01.000", "1 accepted"]
 
 
 async def test_episodes_and_rewards_are_labelled(served: Served, browser: Chromium) -> None:
