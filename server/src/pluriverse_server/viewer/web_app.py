@@ -22,9 +22,7 @@ NO_ASSETS: Final = (
 )
 OTHER_ORIGIN: Final = "only the remote's own pages may connect from a browser"
 FULL: Final = "the remote is at its limit of connections; try again later"
-NOT_WEBSOCKET: Final = (
-    "this port speaks WebSocket; open /viewer/ in a browser, or query /healthz, /readyz and /metrics"
-)
+NOT_WEBSOCKET: Final = "this port speaks WebSocket; open /viewer/ in a browser, or query /healthz, /readyz and /metrics"
 
 PAGE: Final = STATIC / "index.html"
 # What the page looks like until its styles are there: allowed by its hash.
