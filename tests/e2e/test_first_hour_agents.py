@@ -12,6 +12,7 @@ from typing import Any
 
 import gymnasium
 import pluriverse
+import pluriverse.adapters.gymnasium  # registers, whichever of the two was imported first
 import pytest
 from pluriverse.errors import ConfigurationError, RemoteUnavailable
 from support.remotes import MachineRemote, on_machine

@@ -92,7 +92,7 @@ def envs(
         typer.echo("\n".join(catalogue))
 
 
-@app.command(rich_help_panel=PANEL, epilog="Example: sudo pluriverse-server doctor gym-core --install")
+@app.command(rich_help_panel=PANEL, epilog="Example: pluriverse-server doctor gym-core --install")
 def doctor(
     runtime: Annotated[
         Path | None,
