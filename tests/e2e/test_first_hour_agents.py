@@ -12,13 +12,16 @@ from typing import Any
 
 import gymnasium
 import pluriverse
-import pluriverse.adapters.gymnasium  # registers, whichever of the two was imported first
 import pytest
+from pluriverse.adapters import gymnasium as registered
 from pluriverse.errors import ConfigurationError, RemoteUnavailable
 from support.remotes import MachineRemote, on_machine
 from typer.main import get_command
 
 pytestmark = pytest.mark.display
+
+# Whichever of the two was imported first.
+gymnasium.register_envs(registered)
 
 PONG = "gym-core.PongDeterministic-v3"
 
