@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import math
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -250,3 +251,12 @@ def test_reward_is_what_old_agents_expect() -> None:
         "terminated": True,
         "truncated": False,
     }
+
+
+def test_frames_of_version_0_1_are_read_and_written_as_they_were() -> None:
+    kept = (Path(__file__).parent / "data/wire-0.1.jsonl").read_text().splitlines()
+    for line in kept:
+        sent = json.loads(line)
+        decode = decode_from_server if sent["from"] == "server" else decode_from_agent
+        envelope = decode(sent["frame"])
+        assert encode(envelope.message, envelope.headers) == sent["frame"]

@@ -20,6 +20,7 @@ from pluriverse_server.console.cli import app
 from support.agent import connected
 from support.leftovers import Leftovers
 from support.ports import free_port
+from support.remotes import ROOT
 from support.toy import Process, Toy
 from support.waiting import eventually
 from typer.testing import CliRunner, Result
@@ -30,7 +31,7 @@ COMMAND = (sys.executable, "-m", "pluriverse_server")
 AUTHORS = ("init", "look", "validate", "try", "record", "label", "learn", "score", "build")
 # Longer than any time limit that the remote of a test has.
 PAUSE_S = 4.0
-GYM_CORE = Path(__file__).parents[2] / "runtimes" / "gym-core"
+GYM_CORE = ROOT / "runtimes" / "gym-core"
 
 
 async def finished(*arguments: str) -> tuple[int, str, str]:
