@@ -169,6 +169,8 @@ class Play(Computer):
                 self._require_running()
                 passed_ms = (self._frames - count) * self.frame_ms
                 self._reactions_ms.append(passed_ms if self.clock == "lockstep" else 1000 * (time.monotonic() - at))
+            if frames:
+                self._require_running()
             super()._play(frames, see)
 
     def _delay(self) -> None:
@@ -197,7 +199,9 @@ class Play(Computer):
                     self._frame(())
 
     def _frame(self, events: Sequence[InputEvent]) -> None:
-        self._require_running()
+        if self.over:
+            # The budget may end between two frames of an act.
+            return
         earned = self.total_reward
         super()._frame(events)
         self._frames += 1
