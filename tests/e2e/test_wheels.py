@@ -93,7 +93,7 @@ def test_a_runtime_is_run_by_its_id_from_any_folder_in_an_odd_environment() -> N
         f"""{INSTALL}
 umask 077 && cd /tmp && unset HOME && export HTTP_PROXY=http://127.0.0.1:9
 pluriverse-server run gym-core --rewarder-port 15931 --vnc-port 5931 >/tmp/said 2>&1 &
-until python -c 'import urllib.request as r; r.urlopen("http://127.0.0.1:15931/readyz")' 2>/dev/null; do
+until env -u HTTP_PROXY python -c 'import urllib.request as r; r.urlopen("http://127.0.0.1:15931/readyz")'; do
   kill -0 $! || {{ cat /tmp/said; exit 1; }}
   sleep 0.5
 done
