@@ -77,6 +77,7 @@ def make(
 # Gymnasium has no plugins: importing a package registers its environments. Importing Gymnasium takes several times as
 # long as importing us, so those who import it later import pluriverse.adapters.gymnasium.
 if sys.modules.get("gymnasium") is not None:
-    from .adapters.registration import listed, named, register
+    from .adapters.registration import register
+    from .runtimes import listed, named
 
     register([*listed(), *named()])

@@ -1,9 +1,8 @@
 from __future__ import annotations
 
 import pytest
-from pluriverse.adapters.registration import listed
 from pluriverse.catalogue import environments
-from pluriverse.runtimes import VARIABLE
+from pluriverse.runtimes import VARIABLE, listed
 from support.remotes import ROOT
 
 

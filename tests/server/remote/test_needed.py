@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from pluriverse_server.manifest.runtime import load
+from pluriverse_server.manifest.runtime import ManifestError, load
 from pluriverse_server.process import StartError
 from pluriverse_server.remote.needed import require_installed
 
@@ -74,3 +74,9 @@ def test_another_games_program_is_not_needed(tmp_path: Path) -> None:
     (tmp_path / "debian.txt").write_text("/no/first:first\n/no/second:the-second\n/no/library.so:library\n")
     assert refusal(tmp_path, "many.First-v0").endswith("apt-get install first library")
     assert refusal(tmp_path, "many.Second-v0").endswith("apt-get install library the-second")
+
+
+def test_a_pyproject_that_is_no_toml_is_named(doom: Path) -> None:
+    (doom / "pyproject.toml").write_text("[project\n")
+    with pytest.raises(ManifestError, match=r"pyproject\.toml: "):
+        require_installed(doom, load(doom), "", "xvfb")

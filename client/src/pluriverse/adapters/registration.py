@@ -10,9 +10,6 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from pluriverse.errors import ConfigurationError
-from pluriverse.runtimes import listed, named
-
-__all__ = ["NAMESPACE", "gymnasium_spec", "listed", "named", "register", "register_environments"]
 
 if TYPE_CHECKING:
     from gymnasium.envs.registration import EnvSpec

@@ -9,15 +9,15 @@ import shlex
 import shutil
 import subprocess
 import sys
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from pluriverse_protocol import child_process
 
 from pluriverse_server.display.screen import PROGRAMS, Backend
-from pluriverse_server.manifest.runtime import Manifest
+from pluriverse_server.manifest.runtime import Manifest, read_document
 from pluriverse_server.process import StartError
 
 
@@ -98,7 +98,7 @@ def _python(folder: Path) -> Iterator[tuple[str, str]]:
     An installed runtime has no pyproject.toml: what it names was installed with it.
     """
     path = folder / "pyproject.toml"
-    table = tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    table: dict[str, Any] = read_document(path)[1] if path.is_file() else {}
     for line in table.get("project", {}).get("dependencies", ()):
         if (name := re.match(r"[A-Za-z0-9][A-Za-z0-9._-]*", line)) and ";" not in line:
             yield name[0], line

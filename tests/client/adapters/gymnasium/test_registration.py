@@ -11,9 +11,9 @@ import gymnasium
 import pytest
 from gymnasium.envs.registration import EnvSpec, registry
 from pluriverse.adapters.gymnasium import PluriverseEnv, PluriverseVectorEnv, register_environments
-from pluriverse.adapters.registration import gymnasium_spec, listed
+from pluriverse.adapters.registration import gymnasium_spec
 from pluriverse.errors import ConfigurationError
-from pluriverse.runtimes import VARIABLE
+from pluriverse.runtimes import VARIABLE, listed
 
 pytestmark = pytest.mark.display
 

@@ -8,8 +8,9 @@ Importing this module registers the environments.
 
 from __future__ import annotations
 
-from pluriverse.adapters.registration import listed, named, register, register_environments
+from pluriverse.adapters.registration import register, register_environments
 from pluriverse.errors import needed
+from pluriverse.runtimes import listed, named
 
 with needed("Gymnasium", extra="gymnasium"):
     from .env import PluriverseEnv
