@@ -9,9 +9,8 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from pluriverse import catalogue
-from pluriverse.adapters import registration
 from pluriverse.errors import ConfigurationError
-from pluriverse.runtimes import local_runtimes, named_environments, runtime_of
+from pluriverse.runtimes import listed, local_runtimes, named_environments, runtime_of
 
 _STARTED_HERE: Final = re.compile(r"((local|docker):)?[0-9]+(\?.*)?")
 
@@ -58,7 +57,7 @@ def _known(patterns: Sequence[str], *, installed: bool) -> Iterator[str]:
 
     ``installed``: without those whose runtime isn't on this machine.
     """
-    shipped = registration.listed()
+    shipped = listed()
     runtimes = catalogue.runtimes() if patterns else []
     yield from (env_id for env_id in shipped if not installed or runtime_of(env_id) in runtimes)
     folders = local_runtimes()
