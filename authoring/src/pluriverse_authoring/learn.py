@@ -26,6 +26,8 @@ from pluriverse_server.programs.catalogue import load_catalogue, require_environ
 from pluriverse_server.sources.reading import Pixels
 from pluriverse_server.sources.screen.glyphs import STRONG, Glyphs
 from pluriverse_server.sources.screen.line import Line
+from rich.console import Console
+from rich.progress import track
 
 from pluriverse_authoring import AuthoringError
 from pluriverse_authoring.recording.replay import Replay
@@ -102,7 +104,8 @@ def learn_source(directory: Path, name: str, env_id: str | None = None, characte
         )
     crops: list[tuple[Pixels, str]] = []
     names: list[str] = []
-    for recording in sorted((directory / RECORDINGS).glob(f"*{SUFFIX}")):
+    recordings = sorted((directory / RECORDINGS).glob(f"*{SUFFIX}"))
+    for recording in track(recordings, "reading recordings", console=Console(stderr=True), transient=True):
         if not labels_path(recording).exists():
             continue
         try:
