@@ -1,5 +1,3 @@
-"""Comparing what was scraped with what was true."""
-
 from __future__ import annotations
 
 import pytest

@@ -1,5 +1,3 @@
-"""Pictures are cut out of recordings."""
-
 from __future__ import annotations
 
 from pathlib import Path

@@ -23,8 +23,6 @@ pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
 
 @dataclass
 class Served:
-    """A label server."""
-
     address: str
     labels: Path
 
@@ -41,7 +39,6 @@ class Served:
 
 @contextlib.asynccontextmanager
 async def labelling(path: Path, known: dict[str, Known], earned: Sequence[RewardSource] = ()) -> AsyncGenerator[Served]:
-    """Serve the page for a recording."""
     film = RecordedFrames(path)
     async with LabelServer(path, film, known, list(earned)).serving() as address:
         yield Served(address, path.with_name("first.labels.json"))

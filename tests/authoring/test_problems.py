@@ -97,7 +97,6 @@ def documents(draw: st.DrawFn) -> str:
 
 
 def paths_of(value: Any) -> set[KeyPath]:
-    """All paths in a parsed document."""
     if isinstance(value, dict):
         items: list[tuple[Any, Any]] = list(value.items())  # pyright: ignore[reportUnknownArgumentType]
     elif isinstance(value, list):

@@ -1,5 +1,3 @@
-"""The demo's page, and the whole of it once."""
-
 from __future__ import annotations
 
 import re

@@ -1,5 +1,3 @@
-"""The error of a missing extra, and how what remotes say is shown."""
-
 from __future__ import annotations
 
 import importlib

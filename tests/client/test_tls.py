@@ -15,7 +15,6 @@ def certificate() -> Certificate:
 
 
 def shake_hands(options: TlsOptions, certificate: Certificate, host: str = "far.example") -> None:
-    """Raise what this side finds wrong with the server."""
     received, sent = ssl.MemoryBIO(), ssl.MemoryBIO()
     server = certificate.context.wrap_bio(sent, received, server_side=True)
     client = options.context().wrap_bio(received, sent, server_hostname=host)

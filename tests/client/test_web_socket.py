@@ -16,7 +16,6 @@ Script = Callable[[socket.socket], None]
 
 @contextlib.contextmanager
 def serving(script: Script) -> Generator[socket.socket]:
-    """A connection to a server that does this with it, and then hangs up."""
     with listening(script) as port, socket.create_connection(("127.0.0.1", port), DEADLINE_S) as connection:
         yield connection
 

@@ -1,5 +1,3 @@
-"""``pluriverse eval``, as it is typed."""
-
 from __future__ import annotations
 
 import json

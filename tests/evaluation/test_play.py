@@ -1,5 +1,3 @@
-"""Episodes of tasks, on real remotes in either clock."""
-
 from __future__ import annotations
 
 from collections.abc import Generator

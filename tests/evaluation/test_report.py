@@ -1,5 +1,3 @@
-"""The page of a run, as Chromium shows it."""
-
 from __future__ import annotations
 
 from pathlib import Path

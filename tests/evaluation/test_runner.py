@@ -24,8 +24,6 @@ SHORT = task(seconds=0.5)
 
 @dataclass
 class Played:
-    """A runner, with what it reported."""
-
     folder: Folder
     episodes: list[Episode] = field(default_factory=list[Episode])
     problems: list[str] = field(default_factory=list[str])

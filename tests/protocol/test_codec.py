@@ -46,7 +46,6 @@ def frame(method: Any = "v0.control.ping", body: Any = None, **changed: Any) -> 
 
 
 def refused(data: str | bytes) -> RemoteProtocolError:
-    """How an agent's frame is refused."""
     with pytest.raises(RemoteProtocolError) as error:
         decode_from_agent(data)
     return error.value

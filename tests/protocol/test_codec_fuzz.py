@@ -32,7 +32,6 @@ _LITERALS: Final = [b"NaN", b"1e999", b"[" * 3000, b'{"a":' * 3000, b"9" * 5000,
 
 
 def _places(value: Any, path: tuple[str | int, ...] = ()) -> list[tuple[str | int, ...]]:
-    """The path of each value within a JSON document."""
     items: list[tuple[str | int, Any]] = []
     if isinstance(value, dict):
         items = list(value.items())  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]

@@ -29,7 +29,6 @@ class Agent:
 
     @property
     def seat(self) -> str | None:
-        """What the server said of this agent's seat."""
         assert self.socket.response is not None
         return self.socket.response.headers.get(seats.SEAT)
 
@@ -48,11 +47,9 @@ class Agent:
         return all_headers["message_id"]
 
     async def reset(self, env_id: str, *, leaving: str = "0", **body: Any) -> Any:
-        """Ask for an episode."""
         return await self.send("v0.env.reset", {"env_id": env_id, **body}, episode_id=leaving)
 
     async def press(self, *keysyms: int) -> None:
-        """Keys down and up."""
         events = [["KeyEvent", keysym, down] for down in (True, False) for keysym in keysyms]
         await self.send("v0.agent.action", {"action": events})
 
@@ -65,7 +62,6 @@ class Agent:
         return message
 
     async def hear_until(self, condition: Callable[[Message], bool]) -> Message:
-        """Hear messages until one that fits; returns that one."""
         async with asyncio.timeout(DEADLINE_S):
             while True:
                 message = await self.hear()
@@ -79,7 +75,6 @@ class Agent:
         )
 
     async def hear_reply(self, message_id: Any) -> Message:
-        """The reply to the request with ``message_id``."""
         return await self.hear_until(lambda message: message["headers"].get("parent_message_id") == message_id)
 
     async def hear_end(self) -> int | None:
@@ -92,12 +87,10 @@ class Agent:
             return closed.rcvd.code if closed.rcvd else None
 
     async def assert_alive(self) -> None:
-        """Ping, and be answered."""
         reply = await self.hear_reply(await self.send("v0.control.ping", {}))
         assert reply["method"] == "v0.reply.control.ping"
 
     def methods(self) -> list[str]:
-        """The methods of all that was heard."""
         return [message["method"] for message in self.heard]
 
 

@@ -66,9 +66,6 @@ class Chromium:
         """Start with the empty folder ``profile``; the page is ``width`` x ``height`` CSS pixels.
 
         ``screen``: the environment of a screen (DISPLAY, XAUTHORITY) that it is to cover; headless without.
-
-        Raises:
-            ChromiumError: it isn't there or did not open its DevTools port in time.
         """
         place = "--headless=new" if screen is None else "--kiosk"
         command = [
@@ -99,7 +96,6 @@ class Chromium:
         return browser
 
     async def resize(self, width: int = 1280, height: int = 800) -> None:
-        """Make the page so large, in CSS pixels."""
         metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
         await self.call("Emulation.setDeviceMetricsOverride", **metrics)
 
@@ -114,11 +110,7 @@ class Chromium:
             await self.open(url)
 
     async def evaluate(self, script: str) -> JSON:
-        """The value of a JavaScript expression in the page, awaited if it is a promise.
-
-        Raises:
-            ChromiumError: it threw.
-        """
+        """The value of a JavaScript expression in the page, awaited if it is a promise."""
         done = await self.call("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
         if "exceptionDetails" in done:
             details = done["exceptionDetails"]
@@ -126,11 +118,7 @@ class Chromium:
         return done["result"].get("value")
 
     async def wait_until(self, script: str, timeout_s: float = PATIENCE_S) -> JSON:
-        """The value of a JavaScript expression, once it is true.
-
-        Raises:
-            ChromiumError: it was not within ``timeout_s`` seconds; says what it was last.
-        """
+        """The value of a JavaScript expression, once it is true."""
         deadline = time.monotonic() + timeout_s
         while True:
             value = await self.evaluate(script)
@@ -159,11 +147,7 @@ class Chromium:
         await self.call("Input.dispatchKeyEvent", type="keyUp", **common)
 
     async def call(self, method: str, **parameters: JSON) -> dict[str, JSON]:
-        """One DevTools command to the page, and its result.
-
-        Raises:
-            ChromiumError: Chromium refused it, is gone, or did not answer in time.
-        """
+        """One DevTools command to the page, and its result."""
         number = next(self._ids)
         future: asyncio.Future[dict[str, JSON]] = asyncio.get_running_loop().create_future()
         self._calls[number] = future
@@ -183,7 +167,6 @@ class Chromium:
         return answer["result"]
 
     async def close(self) -> None:
-        """End the browser and reap it."""
         self._reader.cancel()
         await asyncio.gather(self._reader, return_exceptions=True)
         await self._connection.close()

@@ -55,7 +55,6 @@ class Desktop:
         return desktop
 
     async def start_vnc(self, password: str | None = None) -> None:
-        """Start the VNC server, with a password or none, and wait until it listens."""
         command = ["X0tigervnc", "-display", self.display_name, "-rfbport=-1"]
         command += [f"-rfbunixpath={self.vnc_socket}"]
         command += ["-AlwaysShared", "-UseBlacklist=0"]
@@ -83,19 +82,16 @@ class Desktop:
                 return
 
     async def stop_vnc(self) -> None:
-        """End the VNC server alone."""
         if self._vnc is not None:
             await self._vnc.stop()
 
     async def close(self) -> None:
-        """End both servers."""
         await self.stop_vnc()
         self._display.close()
         await asyncio.to_thread(self._xvfb.close)
         self._folder.cleanup()
 
     def fill(self, x: int, y: int, width: int, height: int, rgb: Rgb) -> None:
-        """Paint a rectangle."""
         self._gc.change(foreground=int.from_bytes(bytes(rgb), "big"))
         self._window.fill_rectangle(self._gc, x, y, width, height)
         self._display.flush()
@@ -121,7 +117,6 @@ class Desktop:
         return pressed
 
     def pointer(self) -> tuple[int, int]:
-        """Where the pointer is."""
         at = self._display.screen().root.query_pointer()
         return at.root_x, at.root_y
 

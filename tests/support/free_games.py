@@ -27,8 +27,6 @@ START_DEADLINE_S: Final = 60.0
 
 @dataclass
 class Played:
-    """A game that is being played."""
-
     env_id: str
     remote: Remote
     agent: Agent
@@ -39,11 +37,9 @@ class Played:
         return self.remote.status()["readings"].get(name, {}).get("value")
 
     async def running(self) -> Message:
-        """Until an episode runs."""
         return await self.agent.hear_method("v0.env.describe", env_id=self.env_id, env_state="running")
 
     async def press(self, key: str) -> None:
-        """A key down and up, as the choices of a game with turns are."""
         await self.agent.press(keysym(key))
 
     async def reward(self) -> dict[str, Any]:
@@ -54,7 +50,6 @@ class Played:
         return heard["body"]
 
     async def reset(self) -> None:
-        """Leave the episode for a new one, and wait until that runs."""
         leaving = [m["headers"]["episode_id"] for m in self.agent.heard if "episode_id" in m["headers"]][-1]
         await self.agent.hear_reply(await self.agent.reset(self.env_id, leaving=leaving))
         await self.running()

@@ -54,7 +54,6 @@ class Player:
         return seen
 
     def wait_for_metadata(self, wanted: Callable[[Metadata], bool]) -> Metadata:
-        """The block once it says what is wanted."""
         deadline = time.monotonic() + DEADLINE_S
         while time.monotonic() < deadline:
             seen = self.metadata()
@@ -78,7 +77,6 @@ class Player:
         return self.wait_for_metadata(lambda seen: seen.clock > sent_at * 1000)
 
     def close(self) -> None:
-        """End what still runs."""
         self.process.kill()
         self.process.communicate()
         self.keyboard.display.close()

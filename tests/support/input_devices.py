@@ -31,16 +31,13 @@ class InjectorDevice:
         self._injector = injector
 
     def key(self, keysym: int, down: bool) -> None:
-        """Press or release a key."""
         self._injector.apply([KeyEvent(keysym, down)])
 
     def pointer(self, x: int, y: int, mask: int = 0) -> None:
-        """Move the pointer to (x, y) with the buttons of ``mask`` held."""
         self._injector.apply([PointerEvent(x, y, mask)])
 
 
 def tap(device: InputDevice, keysym: int) -> None:
-    """Press and release a key."""
     device.key(keysym, True)
     device.key(keysym, False)
 

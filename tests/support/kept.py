@@ -62,16 +62,13 @@ class Kept:
 
     @property
     def counts(self) -> tuple[float, ...]:
-        """All but the memory."""
         return self.segments, self.descriptors, self.threads, self.processes, self.tasks, self.files
 
     def __sub__(self, before: Kept) -> Kept:
-        """Return what has been added since ``before``."""
         then, now = asdict(before), asdict(self)
         return Kept(**{name: round(now[name] - then[name], 2) for name in now})
 
     def beyond(self, bounds: Kept) -> dict[str, float]:
-        """Return what is more than allowed."""
         allowed = asdict(bounds)
         return {name: value for name, value in asdict(self).items() if value > allowed[name]}
 
@@ -89,7 +86,6 @@ class Household:
         self._seen: set[int] = set()
 
     def look(self) -> Kept:
-        """Return what there is now."""
         memory: dict[Part, float] = {"daemon": 0.0, "x_server": 0.0, "vnc_server": 0.0, "program": 0.0}
         shared = descriptors = threads = count = 0.0
         segments: set[int] = set()
@@ -132,7 +128,6 @@ class Household:
         return grown
 
     def processes(self) -> Iterable[psutil.Process]:
-        """Return all of them."""
         found = [self._root, *self._root.children(recursive=True)]
         self._seen.update(process.pid for process in found)
         return found

@@ -48,8 +48,6 @@ class Trouble:
 
 @dataclass(frozen=True)
 class Asked:
-    """A request that came."""
-
     verb: str
     plural: str
     name: str | None
@@ -94,7 +92,6 @@ class FakeCluster:
         return path
 
     def put(self, plural: str, manifest: Manifest) -> Manifest:
-        """Create an object, or change it to this."""
         with self._changed:
             name = manifest["metadata"]["name"]
             self._version += 1
@@ -113,7 +110,6 @@ class FakeCluster:
             return self.put(plural, merged(self.objects[plural, name], changes))
 
     def remove(self, plural: str, name: str) -> None:
-        """Delete an object."""
         with self._changed:
             gone = self.objects.pop((plural, name))
             self._version += 1
@@ -121,7 +117,6 @@ class FakeCluster:
         self.on_change("DELETED", plural, gone)
 
     def all(self, plural: str) -> list[Manifest]:
-        """All objects of a kind."""
         with self._changed:
             return [manifest for (kind, _), manifest in self.objects.items() if kind == plural]
 
@@ -138,11 +133,9 @@ class FakeCluster:
             self._changed.notify_all()
 
     def now(self) -> datetime:
-        """The time by its clock."""
         return datetime.now(UTC) + timedelta(seconds=self.ahead_s)
 
     def close(self) -> None:
-        """Stop serving."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()
@@ -236,7 +229,6 @@ class FakeCluster:
 
 @contextlib.contextmanager
 def fake_cluster() -> Generator[FakeCluster]:
-    """Serve a cluster."""
     cluster = FakeCluster()
     try:
         yield cluster
@@ -255,12 +247,10 @@ class SandboxController:
         cluster.on_change = self.note
 
     def note(self, what: str, plural: str, manifest: Manifest) -> None:
-        """Give a new claim a sandbox."""
         if plural == CLAIMS and what == "ADDED" and self.hosts:
             self.bind(manifest["metadata"]["name"], self.hosts.popleft())
 
     def bind(self, name: str, host: str) -> None:
-        """Let a claim have the pod at ``host``."""
         status = {"sandbox": {"name": f"sandbox-{host}", "podIPs": [host]}, "conditions": [ready("True")]}
         self.cluster.merge(CLAIMS, name, {"status": status})
 
@@ -270,7 +260,6 @@ class SandboxController:
 
 
 def pod(name: str, host: str, *, is_ready: bool = True, runtime: str = "gym-core", **metadata: Any) -> Manifest:
-    """A running pod of a remote."""
     labels = {"app.kubernetes.io/name": "pluriverse", "pluriverse/runtime": runtime}
     conditions = [ready("True" if is_ready else "False")]
     status = {"phase": "Running", "podIP": host, "conditions": conditions}
@@ -278,7 +267,6 @@ def pod(name: str, host: str, *, is_ready: bool = True, runtime: str = "gym-core
 
 
 def ready(status: str, reason: str = "Asked", message: str = "") -> Manifest:
-    """A condition of type Ready."""
     return {"type": "Ready", "status": status, "reason": reason, "message": message}
 
 
@@ -290,7 +278,6 @@ def trainers_rights() -> list[Manifest]:
 
 
 def merged(manifest: Manifest, changes: Manifest) -> Manifest:
-    """The object with the changes."""
     result = dict(manifest)
     for name, value in changes.items():
         if value is None:
@@ -313,7 +300,6 @@ def do_nothing(what: str, plural: str, manifest: Manifest) -> None:
 
 
 def failure(code: int, reason: str, message: str) -> tuple[int, Manifest, Mapping[str, str]]:
-    """An error as the API server has them."""
     return code, {"kind": "Status", "status": "Failure", "code": code, "reason": reason, "message": message}, {}
 
 

@@ -16,7 +16,6 @@ class Later:
         self._name = name
 
     def __getattr__(self, name: str) -> Any:
-        """Return what the module calls so."""
         return getattr(importlib.import_module(self._name), name)
 
 

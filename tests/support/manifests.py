@@ -30,11 +30,7 @@ def templated(**values: Any) -> dict[tuple[str, str], Manifest]:
 
 
 def validate(manifest: Manifest) -> None:
-    """Check an object by its schema, strictly: what the schema doesn't name is a mistake.
-
-    Raises:
-        ValidationError: it isn't valid.
-    """
+    """Check an object by its schema, strictly: what the schema doesn't name is a mistake."""
     schema = _custom().get((manifest["apiVersion"], manifest["kind"]))
     if schema is None:
         kubernetes_validate.validate(manifest, KUBERNETES, strict=True)
@@ -45,7 +41,6 @@ def validate(manifest: Manifest) -> None:
 
 
 def pod_spec(manifest: Manifest) -> Manifest:
-    """The spec of the pods that an object makes."""
     spec = manifest["spec"]
     return spec["podTemplate" if manifest["kind"] == "SandboxTemplate" else "template"]["spec"]
 

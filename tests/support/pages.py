@@ -134,7 +134,6 @@ class PageRemote:
                 return total, body
 
     async def running(self, episode_id: str) -> Message:
-        """The description of an episode that runs."""
         return await self.agent.hear_until(
             lambda message: (
                 message["method"] == "v0.env.describe"
@@ -155,27 +154,22 @@ class PageRemote:
         return last["info"]["reason"]
 
     async def press(self, key: str) -> None:
-        """Press a key, by a character."""
         await self.agent.press(ord(key))
 
     async def click(self, x: int, y: int, button: int = 1) -> None:
-        """Click at a place on the screen."""
         mask = 1 << (button - 1)
         events = [["PointerEvent", x, y, 0], ["PointerEvent", x, y, mask], ["PointerEvent", x, y, 0]]
         await self.agent.send("v0.agent.action", {"action": events})
 
     async def text(self) -> str:
-        """The next text observation."""
         return (await self.agent.hear_method("v0.env.text"))["body"]["text"]
 
     async def until_text(self, text: str) -> None:
-        """Return once a text observation says that."""
         while await self.text() != text:
             pass
 
     @property
     def status(self) -> Mapping[str, Any]:
-        """The remote's live state."""
         return self.remote.status()
 
     def browser(self) -> int:
@@ -185,7 +179,6 @@ class PageRemote:
 
 
 def make_remote(directory: Path) -> Remote:
-    """A remote for the runtime in ``directory``, on free ports, not running yet."""
     return Remote(Settings(directory, vnc_port=free_port(), rewarder_port=free_port(), password=PASSWORD))
 
 

@@ -76,7 +76,6 @@ class RunningPods:
         return list(self._running)[:count]
 
     def start(self) -> str:
-        """Start one more; returns its address."""
         with self._lock:
             host = f"{_NETWORK}.{next(self._numbers)}"
         command = [sys.executable, "-m", "pluriverse_server", "run", str(self._folder), "--host", host]
@@ -90,21 +89,18 @@ class RunningPods:
         return host
 
     def end(self, host: str) -> None:
-        """End the one at this address."""
         with self._lock:
             running = self._running.pop(host, None)
         if running is not None:
             running.close()
 
     def close(self) -> None:
-        """End all."""
         for host in list(self._running):
             self.end(host)
 
 
 @contextlib.contextmanager
 def running_pods(folder: Path, tls: tuple[Path, Path] | None = None) -> Generator[RunningPods]:
-    """Run remotes until the end of the context."""
     pods = RunningPods(folder, tls)
     try:
         yield pods

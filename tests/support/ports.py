@@ -34,6 +34,5 @@ def free_port() -> int:
 
 
 def listens(port: int) -> bool:
-    """Whether somebody listens at a port of this machine."""
     with socket.socket() as knocking:
         return knocking.connect_ex(("127.0.0.1", port)) == 0

@@ -40,7 +40,6 @@ def colour_of(frame: int) -> tuple[int, int, int]:
 
 
 def write_recording(path: Path) -> Path:
-    """Write it, and return its path."""
     header = Header(
         runtime="toy", version="1.0.0", env_id="toy.First-v0", width=WIDTH, height=HEIGHT, fps=FPS, began=BEGAN
     )
@@ -109,7 +108,6 @@ def recorded(
     records: Sequence[Record],
     header: Header = HEADER,
 ) -> Path:
-    """A recording of just these."""
     file = RecordingFile(path, header)
     for record in sorted(records, key=lambda record: record.at):
         file.write(record)

@@ -35,34 +35,28 @@ def filled(at: float, blue: int, width: int = WIDTH) -> Update:
 
 
 def begin(at: float, episode: int = 1, spaces: dict[str, Any] | None = None) -> Said:
-    """An episode is being begun."""
     said = {"event": "begin", "episode": episode, "env": "toy.Toy-v0", "seed": 7, "fps": 10.0}
     return Said(at, {**said, "spaces": SPACES if spaces is None else spaces})
 
 
 def ready(at: float, episode: int = 1) -> Said:
-    """Its first frame is there."""
     return Said(at, {"report": "ready", "episode": episode})
 
 
 def reward(at: float, amount: float, episode: int = 1) -> Said:
-    """It earned something."""
     return Said(at, {"report": "reward", "episode": episode, "reward": amount})
 
 
 def end(at: float, *, terminated: bool = True, episode: int = 1) -> Said:
-    """It is over."""
     how = {"terminated": terminated, "truncated": not terminated, "reason": "over", "reward": 0.0}
     return Said(at, {"event": "end", "episode": episode, **how})
 
 
 def key(at: float, keysym: int, *, down: bool) -> Input:
-    """A key goes down or up."""
     return Input(at, KeyEvent(keysym, down))
 
 
 def pointer(at: float, x: int, y: int, buttons: int = 0) -> Input:
-    """The pointer goes somewhere."""
     return Input(at, PointerEvent(x, y, buttons))
 
 

@@ -38,7 +38,6 @@ class Relay:
         self.loop.call_soon_threadsafe(self._drop)
 
     def carry(self) -> None:
-        """Be a good line again."""
         self._refuses = False
         self.loop.call_soon_threadsafe(self._carries.set)
 
@@ -95,7 +94,6 @@ _R = TypeVar("_R", bound=Relay)
 
 @contextlib.asynccontextmanager
 async def relaying_by(make: Callable[[], _R]) -> AsyncGenerator[_R]:
-    """A relay, on a port of its own."""
     relay = make()
     server = await asyncio.start_server(relay._called, "127.0.0.1", 0)  # pyright: ignore[reportPrivateUsage]
     relay.port = server.sockets[0].getsockname()[1]
@@ -110,7 +108,6 @@ async def relaying_by(make: Callable[[], _R]) -> AsyncGenerator[_R]:
 
 
 def relaying(target: int) -> contextlib.AbstractAsyncContextManager[Relay]:
-    """A relay to a port of this machine."""
     return relaying_by(lambda: Relay(target))
 
 

@@ -54,8 +54,6 @@ class Listening:
 
 @dataclass
 class MachineRemote(Listening):
-    """Processes of this machine."""
-
     process: subprocess.Popen[str]
     said: str = ""
 
@@ -73,8 +71,6 @@ class MachineRemote(Listening):
 
 @dataclass
 class ContainerRemote(Listening):
-    """A container."""
-
     container: Container
 
 
@@ -151,7 +147,6 @@ def in_container(
 
 
 def published(container: Container, port: int) -> int:
-    """The port of this machine that a container's port is published on."""
     container.reload()
     bindings = container.ports[f"{port}/tcp"]
     assert bindings, f"port {port} is not published"
@@ -202,7 +197,6 @@ def kill_remote(address: Address) -> None:
 
 
 def find(pattern: str, text: str) -> str:
-    """The first group of the first match."""
     match = re.search(pattern, text)
     assert match, text
     return match[1]

@@ -56,7 +56,6 @@ def played(env: PluriverseEnv, seed: int, steps: int) -> list[Step]:
 
 
 def hashed(observation: Any) -> str:
-    """Return a hash of an observation, text included."""
     parts = cast("dict[str, Any]", observation if isinstance(observation, dict) else {"vision": observation})
     digest = hashlib.blake2b(digest_size=8)
     for name, part in sorted(parts.items()):

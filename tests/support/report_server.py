@@ -35,12 +35,10 @@ class ReportServer:
         self._listener.close()
 
     def accept(self, timeout_s: float = DEADLINE_S) -> None:
-        """Wait for the program."""
         self._listener.settimeout(timeout_s)
         self._peer, _ = self._listener.accept()
 
     def hang_up(self) -> None:
-        """Leave the program alone."""
         if self._peer is not None:
             self._peer.close()
 
@@ -49,12 +47,10 @@ class ReportServer:
         self.send_bytes(b"".join(map(encode_line, requests)))
 
     def send_bytes(self, data: bytes) -> None:
-        """Anything."""
         assert self._peer is not None
         self._peer.sendall(data)
 
     def next(self, timeout_s: float = DEADLINE_S) -> Report:
-        """The next report, whatever it is."""
         assert self._peer is not None
         deadline = time.monotonic() + timeout_s
         while not self._waiting:

@@ -81,17 +81,14 @@ class RfbClient:
 
     @property
     def width(self) -> int:
-        """The desktop's, in pixels."""
         return self._stream.width
 
     @property
     def height(self) -> int:
-        """The desktop's, in pixels."""
         return self._stream.height
 
     @property
     def updates(self) -> int:
-        """Framebuffer updates that came so far."""
         return self._stream.updates
 
     @property
@@ -108,19 +105,15 @@ class RfbClient:
         self.close()
 
     def close(self) -> None:
-        """Hang up."""
         self._socket.close()
 
     def send(self, data: bytes) -> None:
-        """Send bytes as they are."""
         self._socket.sendall(data)
 
     def key(self, keysym: int, down: bool) -> None:
-        """A key goes down or up."""
         self._socket.sendall(messages.key_event(keysym, down))
 
     def press(self, keysym: int) -> None:
-        """A key goes down and up at once."""
         self._socket.sendall(messages.key_event(keysym, True) + messages.key_event(keysym, False))
 
     def pointer(self, x: int, y: int, mask: int = 0) -> None:
@@ -128,11 +121,9 @@ class RfbClient:
         self._socket.sendall(messages.pointer_event(x, y, mask, extended=self._stream.extended_buttons))
 
     def ask_for_size(self, width: int, height: int) -> None:
-        """Ask the server for a desktop of this size, of one screen."""
         self._socket.sendall(messages.set_desktop_size(width, height))
 
     def pixel(self, x: int, y: int) -> Rgb:
-        """The colour last seen at (x, y)."""
         blue, green, red = self.framebuffer[y, x, :3].tolist()
         return red, green, blue
 
@@ -153,11 +144,7 @@ class RfbClient:
         return False
 
     def wait_until(self, condition: Callable[[], bool], timeout_s: float = SILENCE_S) -> None:
-        """Take in updates until the condition holds.
-
-        Raises:
-            RfbError: it did not hold in time.
-        """
+        """Take in updates until the condition holds."""
         deadline = time.monotonic() + timeout_s
         # Before the first update the framebuffer is black by assumption only.
         while self.updates == 0 or not condition():
@@ -165,11 +152,7 @@ class RfbClient:
                 raise RfbError(f"what was waited for did not appear within {timeout_s} s")
 
     def wait_for_pixel(self, x: int, y: int, rgb: Rgb, timeout_s: float = SILENCE_S) -> None:
-        """Take in updates until (x, y) has this colour.
-
-        Raises:
-            RfbError: it hadn't in time; the message names the colour that it had.
-        """
+        """Take in updates until (x, y) has this colour."""
         try:
             self.wait_until(lambda: self.pixel(x, y) == rgb, timeout_s)
         except RfbError as error:

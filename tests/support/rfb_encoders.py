@@ -29,12 +29,10 @@ def update(*rectangles: bytes, last_rect: bool = False) -> bytes:
 
 
 def rectangle(x: int, y: int, width: int, height: int, encoding: int, body: bytes = b"") -> bytes:
-    """One rectangle, header and all."""
     return struct.pack(">HHHHi", x, y, width, height, encoding) + body
 
 
 def copyrect(x: int, y: int, width: int, height: int, from_x: int, from_y: int) -> bytes:
-    """A rectangle that is on the screen already."""
     return rectangle(x, y, width, height, Encoding.COPYRECT, struct.pack(">HH", from_x, from_y))
 
 
@@ -190,7 +188,6 @@ class Deflater:
         self._stream = zlib.compressobj()
 
     def deflate(self, plain: bytes) -> bytes:
-        """The next piece of it."""
         return self._stream.compress(plain) + self._stream.flush(zlib.Z_SYNC_FLUSH)
 
 

@@ -227,7 +227,6 @@ class Scraped:
         self.program.put_on(self.screen)
 
     def begin(self, env_id: str = ENV, *, seed: int = 7, clock: Clock = "realtime") -> int:
-        """Ask for the next episode; returns its id."""
         self._episode += 1
         entry = next(entry for entry in self._manifest.envs if entry.id == env_id)
         environment = replace(self._manifest.environment(entry), clock=clock)
@@ -235,13 +234,11 @@ class Scraped:
         return self._episode
 
     async def ready(self, env_id: str = ENV, *, seed: int = 7, clock: Clock = "realtime") -> int:
-        """Ask for an episode and wait until it runs; returns its id."""
         episode = self.begin(env_id, seed=seed, clock=clock)
         await self.until(reports.Ready, lambda ready: ready.episode == episode)
         return episode
 
     async def press(self, *keys: str) -> None:
-        """Keys down and up, one after the other."""
         for key in keys:
             await self._injector.apply([KeyEvent(keysym(key), True), KeyEvent(keysym(key), False)])
 
@@ -255,12 +252,10 @@ class Scraped:
         return said[0]
 
     async def lost(self, deadline_s: float = DEADLINE_S) -> reports.Lost:
-        """How the scraper was lost, as soon as it is."""
         await eventually(lambda: self.losses, deadline_s)
         return self.losses[0]
 
     def said(self, kind: type[_R], holds: Callable[[_R], bool] = lambda _: True) -> Sequence[_R]:
-        """All reports of a kind that fit."""
         return [report for report in self.reports if isinstance(report, kind) and holds(report)]
 
     def earned(self, episode: int) -> float:
@@ -269,7 +264,6 @@ class Scraped:
         return round(sum(report.reward for report in both if report.episode == episode), 6)
 
     def homes(self) -> list[Path]:
-        """The private homes that there are."""
         return sorted(self.folder.glob("scraper/*/play-*/home"))
 
 

@@ -35,8 +35,6 @@ class Script:
 
 
 class ScriptedEnv(Env):
-    """A vector of scripts."""
-
     def __init__(self, *scripts: Script, env_id: str | None = None, fps: float = 1000.0) -> None:
         self.metadata = {"video.frames_per_second": fps}
         self.spec = EnvSpec(env_id) if env_id is not None else None

@@ -8,7 +8,6 @@ from types import ModuleType
 
 
 def load_script(path: Path) -> ModuleType:
-    """Return what a script defines."""
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None
     assert spec.loader is not None

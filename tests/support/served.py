@@ -46,7 +46,6 @@ class Served:
 
     @property
     def episode_id(self) -> int:
-        """The episode under way."""
         described = self.service.description()
         assert described is not None
         return described[1]

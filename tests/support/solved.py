@@ -13,7 +13,6 @@ TASKS: Final = {task.name: task for task in read_suite("realtime").tasks}
 
 
 def blank(width: int, height: int, colour: tuple[int, int, int] = (0, 0, 0)) -> Pixels:
-    """Return a picture of one colour."""
     return np.full((height, width, 3), colour, np.uint8)
 
 

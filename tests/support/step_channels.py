@@ -56,13 +56,11 @@ class StepChannelAgent:
         return self.send(AgentStep(n, frames, tuple(events)), self.episode if episode is None else episode)
 
     def send(self, message: AgentMessage, episode: int | None = None) -> int:
-        """Send a message; return its message id."""
         message_id = next(self._message_ids)
         self.send_text(encode(message, Headers(message_id, time.time(), episode)))
         return message_id
 
     def send_text(self, text: str | bytes) -> None:
-        """Send anything in a text frame."""
         self.protocol.send_text(text.encode() if isinstance(text, str) else text)
         self.flush()
 
@@ -71,26 +69,22 @@ class StepChannelAgent:
         self.socket.sendall(b"".join(self.protocol.data_to_send()))
 
     def hear(self) -> Heard:
-        """Return the next message."""
         while not self._waiting:
             assert self._read(), "the step channel was closed"
         return self._waiting.popleft()
 
     def hear_step(self, n: int) -> tuple[StepReply, NDArray[np.uint8]]:
-        """Return the next message, which must answer step ``n``."""
         message, _, pixels = self.hear()
         assert isinstance(message, StepReply), message
         assert message.n == n
         return message, pixels
 
     def hear_first(self) -> Heard:
-        """Return the next message, which must be an episode's first frame."""
         heard = self.hear()
         assert isinstance(heard.message, FirstFrame), heard.message
         return heard
 
     def hear_error(self) -> str:
-        """Return what the next message, which must be an error, says."""
         message = self.hear().message
         assert isinstance(message, ErrorReply), message
         return message.message
@@ -161,7 +155,6 @@ class StepChannelListener:
 
 
 def tcp_pair() -> tuple[socket.socket, socket.socket]:
-    """Return both ends of a TCP connection."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         one = socket.create_connection(server.getsockname())
         other, _ = server.accept()

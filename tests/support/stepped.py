@@ -47,7 +47,6 @@ class Stepped:
         self._episode = 0
 
     def heard(self, payload: str) -> None:
-        """Take what the page says."""
         said = read(payload, len(self.manifest.rewards))
         assert said.fault is None, said.fault
         if said.episode == self._episode:

@@ -16,7 +16,6 @@ def write_password_file(path: Path, password: str) -> None:
 
 
 async def wait_for_greeting(port: int) -> None:
-    """Wait until an RFB server greets on the port."""
     async with asyncio.timeout(DEADLINE_S):
         while True:
             try:

@@ -105,7 +105,6 @@ class Process:
         self._writer = writer
 
     async def request(self) -> Request:
-        """The daemon's next request."""
         line = await asyncio.wait_for(self._reader.readline(), DEADLINE_S)
         return decode_request(line)
 
@@ -122,7 +121,6 @@ class Process:
         self._writer.write(b"".join(map(encode_line, reports)))
 
     def say(self, line: bytes) -> None:
-        """Say this to the daemon, whatever it is."""
         self._writer.write(line)
 
     async def begin(self) -> Reset:
@@ -175,7 +173,6 @@ class Toy:
         return toy
 
     async def close(self) -> None:
-        """Hang up on every process, which ends it."""
         assert self._server is not None
         self._server.close()
         for writer in self._writers:

@@ -40,7 +40,6 @@ class Typist:
         self._key(X.KeyPress, keysym)
 
     def up(self, keysym: int) -> None:
-        """Release it."""
         self._held.discard(keysym)
         self._key(X.KeyRelease, keysym)
 

@@ -32,11 +32,7 @@ class Peer:
         connected.sendall(struct.pack(">HH", width, height) + BGRX.to_bytes() + struct.pack(">I", 4) + b"test")
 
     def read(self, count: int) -> bytes:
-        """So many bytes of what the client sends.
-
-        Raises:
-            ConnectionError: it has hung up.
-        """
+        """So many bytes of what the client sends."""
         data = b""
         while len(data) < count:
             more = self.socket.recv(count - len(data))
@@ -69,7 +65,6 @@ class Peer:
         return bool(incremental), (place[0], place[1], place[2], place[3])
 
     def send(self, data: bytes) -> None:
-        """Send bytes."""
         self.socket.sendall(data)
 
 
@@ -82,12 +77,10 @@ def one_colour(width: int, height: int, colour: int) -> bytes:
 
 
 def fence(flags: int, payload: bytes) -> bytes:
-    """The server's fence."""
     return messages.fence(flags, payload)
 
 
 def wait_for_error(connection: VncConnection) -> Exception:
-    """Why a client's connection died."""
     deadline = time.monotonic() + DEADLINE_S
     while connection.error is None:
         assert time.monotonic() < deadline, "still alive"

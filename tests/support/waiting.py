@@ -11,11 +11,7 @@ LOOK_S = 0.005
 
 
 async def eventually(condition: Callable[[], object], deadline_s: float = DEADLINE_S) -> None:
-    """Return once ``condition`` holds.
-
-    Raises:
-        TimeoutError: it didn't within ``deadline_s`` seconds.
-    """
+    """Return once ``condition`` holds."""
     async with asyncio.timeout(deadline_s):
         while not condition():  # noqa: ASYNC110 - what is looked at belongs to another process or library
             await asyncio.sleep(LOOK_S)

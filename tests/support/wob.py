@@ -93,7 +93,6 @@ class Thing:
 
     @property
     def middle(self) -> Place:
-        """The middle of it."""
         return self.x + self.width / 2, self.y + self.height / 2
 
     @property
@@ -107,7 +106,6 @@ class Thing:
         return {name: value for name, value in self.attributes.items() if name not in UNSEEN}
 
     def has_class(self, name: str) -> bool:
-        """Whether it is of this class."""
         return name in self.attributes.get("class", "").split()
 
 
@@ -125,7 +123,6 @@ class Player:
         self._end: dict[str, Any] | None = None
 
     def close(self) -> None:
-        """Let go of the keyboard."""
         self._vnc.close()
 
     async def begin(self, env_id: str, seed: int) -> None:
@@ -139,11 +136,7 @@ class Player:
             await self._hear(episode_id)
 
     async def see(self, condition: Callable[[], Any]) -> None:
-        """Look until this holds.
-
-        Raises:
-            TimeoutError: it didn't in time.
-        """
+        """Look until this holds."""
         while not condition():
             assert self._end is None, f"the episode is over: {self._end}"
             await self._hear()
@@ -186,7 +179,6 @@ class Player:
         await self.see(lambda: math.dist(self._pointer, (x, y)) < 1)
 
     async def click(self, at: Thing | Place) -> None:
-        """Click there."""
         place = at.middle if isinstance(at, Thing) else at
         await self.move(place)
         for buttons in (LEFT, 0):

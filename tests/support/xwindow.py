@@ -61,7 +61,6 @@ class Window:
         self.connection.display.socket.close()
 
     def fill(self, x: int, y: int, width: int, height: int, rgb: tuple[int, int, int]) -> None:
-        """Paint a rectangle."""
         red, green, blue = rgb
         context = self._window.create_gc(foreground=red << 16 | green << 8 | blue)
         self._window.fill_rectangle(context, x, y, width, height)
@@ -69,11 +68,7 @@ class Window:
         self.connection.sync()
 
     def event(self, *kinds: int, timeout_s: float = SILENCE_S) -> Any:
-        """The next event of one of these kinds; others before it are dropped.
-
-        Raises:
-            TimeoutError: none came.
-        """
+        """The next event of one of these kinds; others before it are dropped."""
         deadline = time.monotonic() + timeout_s
         while True:
             while self.connection.pending_events():
@@ -100,7 +95,6 @@ class Window:
         return event.detail, event.type == X.ButtonPress
 
     def held(self) -> set[int]:
-        """The keycodes that are down."""
         keymap = bytes(self.connection.query_keymap())
         return {8 * index + bit for index, octet in enumerate(keymap) for bit in range(8) if octet >> bit & 1}
 
@@ -109,7 +103,6 @@ class Window:
         return self._ask_until(self.held, lambda held: len(held) == count)
 
     def wait_for_pointer(self, x: int, y: int) -> None:
-        """Return once the pointer is at (x, y)."""
         self._ask_until(self._pointer, lambda place: place == (x, y))
 
     def _pointer(self) -> tuple[int, int]:

@@ -1,5 +1,3 @@
-"""Actions of all kinds as events."""
-
 from __future__ import annotations
 
 from typing import Any

@@ -1,5 +1,3 @@
-"""The core over real remotes."""
-
 from __future__ import annotations
 
 from collections.abc import Generator

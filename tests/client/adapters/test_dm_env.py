@@ -1,5 +1,3 @@
-"""dm_env's interface over a real remote."""
-
 from __future__ import annotations
 
 from types import SimpleNamespace

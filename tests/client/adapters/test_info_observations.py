@@ -1,5 +1,3 @@
-"""Turns as observations."""
-
 from __future__ import annotations
 
 from typing import Any

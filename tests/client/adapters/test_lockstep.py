@@ -1,5 +1,3 @@
-"""The core in lockstep, over real remotes."""
-
 from __future__ import annotations
 
 import os
@@ -350,7 +348,6 @@ def test_environment_without_lockstep_says_so(tmp_path: Path) -> None:
 
 @pytest.fixture
 def crowd(address: str) -> Generator[Core]:
-    """Four environments on one remote."""
     with Core(PONG, address, clock="lockstep", slots=4) as core:
         yield core
 

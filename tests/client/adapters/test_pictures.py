@@ -1,5 +1,3 @@
-"""Screens made into pictures."""
-
 from __future__ import annotations
 
 import numpy as np

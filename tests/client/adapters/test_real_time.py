@@ -1,5 +1,3 @@
-"""One environment's turns, as its steps bring them."""
-
 from __future__ import annotations
 
 from typing import Any

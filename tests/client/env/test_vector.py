@@ -44,8 +44,6 @@ Step = tuple[list[Any], list[float], list[bool], list[dict[str, Any]]]
 
 
 class Bench:
-    """An environment, and the programs of its remotes."""
-
     def __init__(self, env: VectorEnv, served: list[Served], programs: list[Process], relays: list[Relay]) -> None:
         self.env = env
         self.relays = relays
@@ -93,7 +91,6 @@ class Bench:
             await self.begin(index)
 
     def report(self, *reports: Any, index: int = 0) -> None:
-        """The program says something of its episode."""
         self.programs[index].report(*(make(self.episodes[index]) for make in reports))
 
 

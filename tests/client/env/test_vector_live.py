@@ -41,8 +41,6 @@ NOT_WAITING_STEPS = 3
 
 
 class Player:
-    """Steps, and keeps what it was told."""
-
     def __init__(self, env: VectorEnv) -> None:
         self.env = env
         self.last: Any = None

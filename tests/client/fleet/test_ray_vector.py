@@ -47,7 +47,6 @@ def act(vector: RayVector, batch: Batch) -> None:
 
 
 def play(vector: RayVector, timeout_s: float = 60.0) -> None:
-    """Play until something is raised."""
     while True:
         act(vector, vector.recv(timeout_s))
 

@@ -90,8 +90,6 @@ class Desktop:
 
 
 class Recorded:
-    """What has been recorded so far."""
-
     def __init__(self, path: Path) -> None:
         self._path = path
 

@@ -8,5 +8,4 @@ from support.rfb_damage import whole_streams
 
 @pytest.fixture(scope="session")
 def streams() -> list[bytes]:
-    """One for each encoding."""
     return whole_streams()

@@ -19,7 +19,6 @@ pytestmark = pytest.mark.nightly
 
 @pytest.fixture(scope="module")
 def fuzzer(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The program."""
     program = tmp_path_factory.mktemp("fuzz") / "fuzz"
     sources = [Path(__file__).with_name("fuzz.c"), NATIVE / "frames.c", *sorted(NATIVE.glob("rfb_*.c"))]
     flags = [

@@ -52,7 +52,6 @@ class Part(ctypes.Structure):
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
-    """web_stream.c alone."""
     path = tmp_path_factory.mktemp("web_stream") / "web_stream.so"
     flags = ["-std=c11", "-D_GNU_SOURCE", "-O2", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared"]
     built = subprocess.run(

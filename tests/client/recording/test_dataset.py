@@ -1,5 +1,3 @@
-"""Demonstrations go into Minari and come back the same."""
-
 from __future__ import annotations
 
 from importlib import import_module

@@ -1,5 +1,3 @@
-"""Episodes of a recording become steps of equal length."""
-
 from __future__ import annotations
 
 from pathlib import Path

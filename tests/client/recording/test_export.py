@@ -1,5 +1,3 @@
-"""Recordings become films."""
-
 from __future__ import annotations
 
 from collections.abc import Callable

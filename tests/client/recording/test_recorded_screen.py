@@ -1,5 +1,3 @@
-"""A recording is read to where it breaks off."""
-
 from __future__ import annotations
 
 from pathlib import Path

@@ -1,5 +1,3 @@
-"""Remotes for one environment each."""
-
 from __future__ import annotations
 
 import pytest

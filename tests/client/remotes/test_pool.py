@@ -1,5 +1,3 @@
-"""Real remotes of this machine, kept ready."""
-
 from __future__ import annotations
 
 import os

@@ -156,7 +156,6 @@ def test_gradient_of_a_tall_and_of_a_wide_rectangle(decoder_class: type[Decoder]
 
 @st.composite
 def specs(draw: st.DrawFn) -> PictureSpec:
-    """Also of parts beyond the screen."""
     crop = st.builds(Region, st.integers(0, WIDTH), st.integers(0, HEIGHT), st.integers(1, 200), st.integers(1, 200))
     size = st.tuples(st.integers(1, 100), st.integers(1, 100))
     return PictureSpec(draw(st.none() | crop), draw(st.none() | size), grey=draw(st.booleans()))

@@ -1,5 +1,3 @@
-"""Computers by handle, on real remotes."""
-
 from __future__ import annotations
 
 import threading

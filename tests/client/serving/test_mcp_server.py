@@ -60,7 +60,6 @@ async def by_stdio(*more: str, **options: Any) -> AsyncGenerator[Client]:
 
 @contextlib.contextmanager
 def serving(*more: str, **options: Any) -> Generator[str]:
-    """An HTTP server; yields its address."""
     port = free_port()
     words = [PLURIVERSE, *command("--http", f"127.0.0.1:{port}", *more, **options)]
     with started(words, env={**os.environ, "PLURIVERSE_TOKEN": TOKEN}) as (_, said):

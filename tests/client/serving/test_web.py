@@ -1,5 +1,3 @@
-"""Where applications are served."""
-
 from __future__ import annotations
 
 import base64

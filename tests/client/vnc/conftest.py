@@ -18,7 +18,6 @@ GONE_S = 60.0
 
 @pytest.fixture(params=["native", "python"])
 def implementation(request: pytest.FixtureRequest) -> Implementation:
-    """Which driver is tested."""
     if request.param == "native":
         pytest.importorskip("pluriverse.rfb._native", reason="the native part was not built")
     return request.param

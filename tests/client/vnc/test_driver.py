@@ -45,7 +45,6 @@ def connecting(implementation: Implementation) -> Generator[Connect]:
 
 @pytest.fixture
 def connects(implementation: Implementation) -> Generator[Connect]:
-    """Connects with the implementation under test."""
     with connecting(implementation) as connects:
         yield connects
 
@@ -59,7 +58,6 @@ def connects_natively() -> Generator[Connect]:
 
 
 def next_frame(connection: VncConnection) -> Frame:
-    """The next frame that wasn't taken yet."""
     assert wait_for_frames([connection], DEADLINE_S) == [0], connection.error
     frame = connection.frame()
     assert frame is not None
@@ -84,7 +82,6 @@ def paint_once(peer: Peer, colour: int = 7) -> None:
 
 
 def read_only(peer: Peer) -> None:
-    """Takes what comes and says nothing."""
     while True:
         peer.message()
 

@@ -29,7 +29,6 @@ WIDTH, HEIGHT = 192, 144
 
 @pytest.fixture
 async def screen(tmp_path: Path) -> AsyncGenerator[Screen]:
-    """A screen that asks for PASSWORD."""
     place = (WIDTH, HEIGHT, free_port(), "127.0.0.1")
     shown = make_screen(ScreenOptions(*place, Secrets(PASSWORD), "xvnc", tmp_path / "screen", "drawn on"))
     await shown.start()

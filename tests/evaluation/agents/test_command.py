@@ -1,5 +1,3 @@
-"""Programs play over JSON lines."""
-
 from __future__ import annotations
 
 import contextlib

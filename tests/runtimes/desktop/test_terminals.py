@@ -57,7 +57,6 @@ async def test_terminal_has_no_menus_even_for_a_person(title: str) -> None:
 
 
 def windows(connection: Any) -> int:
-    """How many windows the screen shows."""
     children = connection.screen().root.query_tree().children
     return sum(child.get_attributes().map_state == X.IsViewable for child in children)
 
@@ -82,7 +81,6 @@ def events_of(escape: str) -> tuple[list[Event], list[Event]]:
 
 
 async def send(game: Played, way: str, events: list[Event]) -> None:
-    """Press or let go by one of the two ways in."""
     if way == "rewarder":
         await game.agent.send("v0.agent.action", {"action": events})
         return

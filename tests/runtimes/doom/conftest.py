@@ -47,7 +47,6 @@ def engine(display: Xvfb, folder: Path) -> Iterator[Engine]:
 
 @pytest.fixture
 def player(display: Xvfb, tmp_path: Path) -> Iterator[Player]:
-    """The program, connected."""
     player = Player(display, RUNTIME, tmp_path)
     yield player
     # Not killed like other programs: its engine would wait for it for ever, and its shared memory stay.

@@ -46,13 +46,11 @@ def play(display: Xvfb, tmp_path: Path) -> Iterator[Callable[[], Player]]:
 
 @pytest.fixture
 def player(play: Callable[[], Player]) -> Player:
-    """The program, connected."""
     return play()
 
 
 @pytest.fixture
 def run_python() -> Callable[..., subprocess.CompletedProcess[str]]:
-    """Runs Python in the runtime's folder."""
 
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run([sys.executable, *arguments], cwd=RUNTIME, capture_output=True, text=True, timeout=60)

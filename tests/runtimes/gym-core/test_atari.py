@@ -1,5 +1,3 @@
-"""Atari's keys, frameskips and limits."""
-
 from __future__ import annotations
 
 import itertools

@@ -1,5 +1,3 @@
-"""The catalogue is whole."""
-
 from __future__ import annotations
 
 import json

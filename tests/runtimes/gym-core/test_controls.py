@@ -1,5 +1,3 @@
-"""Keys and actions."""
-
 from __future__ import annotations
 
 from pathlib import Path

@@ -27,7 +27,6 @@ LEFT, UP, RIGHT, DOWN, Z, C = 0xFF51, 0xFF52, 0xFF53, 0xFF54, ord("z"), ord("c")
 
 
 def tap(*keysyms: int) -> list[Event]:
-    """Press and release keys, one after the other."""
     return [KeyEvent(keysym, down) for keysym in keysyms for down in (True, False)]
 
 
@@ -43,7 +42,6 @@ class Stepper(Player):
     def begin(
         self, env: str, seed: int = 1, *, fps: float = 60.0, time_limit_s: float | None = None
     ) -> NDArray[np.uint8]:
-        """Begin an episode; its first frame."""
         self.number += 1
         self.daemon.send(Reset(self.number, f"gym-core.{env}", seed, fps, clock="lockstep", time_limit_s=time_limit_s))
         self.ready = self.daemon.expect(Ready)
@@ -52,7 +50,6 @@ class Stepper(Player):
         return heard.pixels
 
     def step(self, *events: Event, frames: int = 1) -> tuple[StepReply, NDArray[np.uint8]]:
-        """Take a step; its answer and picture."""
         self._n += 1
         self.agent.step(self._n, frames, events, self.number)
         return self.agent.hear_step(self._n)

@@ -1,5 +1,3 @@
-"""Which bands of a frame changed."""
-
 from __future__ import annotations
 
 import itertools

@@ -33,7 +33,6 @@ Entry = dict[str, Any]
 
 @pytest.fixture(scope="module")
 def entries() -> list[Entry]:
-    """What the catalogue prints."""
     command = [sys.executable, "-I", str(RUNTIME / "catalogue.py")]
     return json.loads(subprocess.run(command, capture_output=True, check=True, timeout=60).stdout)
 

@@ -52,7 +52,6 @@ def test_same_seed_and_actions_give_the_same_pictures_and_rewards(remote: Machin
 
 @contextlib.contextmanager
 def busy(processes: int) -> Generator[None]:
-    """So many processes that compute and nothing else."""
     running = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(processes)]
     try:
         yield

@@ -50,7 +50,6 @@ async def finished(*arguments: str) -> tuple[int, str, str]:
 
 @contextlib.asynccontextmanager
 async def running(*arguments: str, stdin: int | None = None) -> AsyncGenerator[asyncio.subprocess.Process]:
-    """Run the command in the background, its output and errors in one pipe."""
     process = await asyncio.create_subprocess_exec(
         *COMMAND, *arguments, stdin=stdin, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT
     )

@@ -93,7 +93,6 @@ async def begin_lockstep(agent: Agent, process: Process) -> None:
 
 
 def refusal(error: pytest.ExceptionInfo[InvalidStatus]) -> tuple[int, str]:
-    """The status of a refused handshake, and what is said of it."""
     response = error.value.response
     text = bytes(response.body or b"").decode()
     return response.status_code, json.loads(text)["error"] if text.startswith("{") else text

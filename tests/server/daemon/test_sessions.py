@@ -110,7 +110,6 @@ async def test_all_connections_are_told_when_the_remote_stops(tmp_path: Path) ->
 
 
 async def broken(served: Served) -> None:
-    """Wait until the server has noticed that its agent's line broke."""
     await eventually(lambda: served.service.sessions.agent is None)
 
 

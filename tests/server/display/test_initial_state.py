@@ -39,7 +39,6 @@ class Left:
         self.locks = KeyboardLocks(self.connection)
 
     def run(self, *command: str) -> None:
-        """Run a program of the screen's."""
         subprocess.run(command, env={**os.environ, **self.screen.environment}, check=True, capture_output=True)
 
     def tap(self, keysym: int) -> None:

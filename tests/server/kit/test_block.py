@@ -1,5 +1,3 @@
-"""The metadata block on a real screen."""
-
 from __future__ import annotations
 
 import pytest

@@ -1,5 +1,3 @@
-"""Keys from a real X server."""
-
 from __future__ import annotations
 
 import select
@@ -16,7 +14,6 @@ LEFT, C, Z, SHIFT = 0xFF51, ord("c"), ord("z"), 0xFFE1
 
 
 def edges(keyboard: Keyboard, count: int) -> list[tuple[int, bool]]:
-    """The next ``count`` edges."""
     seen: list[tuple[int, bool]] = []
     while len(seen) < count:
         if not keyboard.waiting:

@@ -1,5 +1,3 @@
-"""The key latch."""
-
 from __future__ import annotations
 
 from hypothesis import given

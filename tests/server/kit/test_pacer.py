@@ -1,5 +1,3 @@
-"""The pacer."""
-
 from __future__ import annotations
 
 import pytest

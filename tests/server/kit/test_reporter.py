@@ -1,5 +1,3 @@
-"""The program's end of the report socket."""
-
 from __future__ import annotations
 
 import select

@@ -70,7 +70,6 @@ class Stage:
         self.lockstep.attend(readable)
 
     def open(self, slot: int) -> StepChannelAgent:
-        """Return the agent on a new step channel."""
         agent = self.listener.open_step_channel(slot)
         self.turn()
         return agent
@@ -93,7 +92,6 @@ def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stage]:
 
 
 def begin(agent: StepChannelAgent, seed: int | None = None) -> tuple[int, int]:
-    """Begin an episode; its number and its seed."""
     message_id = agent.send(AgentBegin(seed))
     heard = agent.hear_first()
     assert heard.headers.parent_message_id == message_id

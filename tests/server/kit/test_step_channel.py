@@ -26,8 +26,6 @@ DEADLINE_S = 60.0
 
 
 class Pair:
-    """Both ends of a step channel."""
-
     def __init__(self) -> None:
         mine, theirs = tcp_pair()
         self.agent, self.step_channel = StepChannelAgent(mine), StepChannel(theirs)

@@ -59,7 +59,6 @@ def press(keysym: int) -> KeyEvent:
 
 
 def pay(counter: Counter) -> None:
-    """Let the time come at which the daemon hears of rewards."""
     due = counter.due(watched=False)
     # On a busy machine it has come already, and they were told as they came.
     if due is not None:

@@ -1,5 +1,3 @@
-"""The window, on a real X server."""
-
 from __future__ import annotations
 
 import os

@@ -1,5 +1,3 @@
-"""Key combinations by name."""
-
 from __future__ import annotations
 
 import pytest

@@ -1,5 +1,3 @@
-"""The overlay as a program."""
-
 from __future__ import annotations
 
 import subprocess

@@ -1,5 +1,3 @@
-"""Which key presses a page may have."""
-
 from __future__ import annotations
 
 import pytest

@@ -359,8 +359,6 @@ async def test_no_timer_of_the_daemon_ends_an_episode_in_lockstep_nor_says_that_
 
 
 class Heard:
-    """Hears all, and keeps it."""
-
     def __init__(self) -> None:
         self.all: list[Report | Output] = []
 

@@ -1,5 +1,3 @@
-"""The overlay as the daemon starts it."""
-
 from __future__ import annotations
 
 from typing import Any

@@ -48,8 +48,6 @@ BACKENDS: tuple[DisplayBackend, ...] = ("xvfb", "xvnc")
 
 @dataclass
 class Up:
-    """A remote that is up, the first episode of its program running."""
-
     toy: Toy
     remote: Remote
     running: asyncio.Task[None]
@@ -173,13 +171,11 @@ async def test_token_that_is_removed_from_the_file_ends_its_connections_on_both_
 
 
 def environment_of(process: Process) -> dict[str, str]:
-    """The environment variables that the program was started with."""
     items = Path(f"/proc/{process.pid}/environ").read_bytes().decode().split("\0")
     return dict(item.split("=", 1) for item in items if "=" in item)
 
 
 def pointer_of(process: Process) -> tuple[int, int]:
-    """Where the pointer is on the program's screen."""
     variables = environment_of(process)
     display = open_display(variables["DISPLAY"], Path(variables["XAUTHORITY"]))
     try:

@@ -1,5 +1,3 @@
-"""A real browser on a real screen: it comes up, and leaves nothing."""
-
 from __future__ import annotations
 
 import asyncio

@@ -169,7 +169,6 @@ async def played() -> AsyncGenerator[Stepped]:
 
 
 def state(played: Stepped) -> Any:
-    """The last observation of the last step."""
     return [report.observation for report in played.said if isinstance(report, Observation)][-1]
 
 

@@ -249,7 +249,6 @@ async def test_nothing_of_the_browsers_own_opens_over_the_page(remote: PageRemot
 
 
 def downloads() -> list[Path]:
-    """What the browser has saved."""
     return list(Path(tempfile.gettempdir()).glob(f"pluriverse-{os.getpid()}-*/**/hello*"))
 
 

@@ -35,7 +35,6 @@ def connected(remote: MachineRemote, clock: Literal["realtime", "lockstep"]) -> 
 
 
 def played(env: PluriverseEnv, seed: int, steps: int = 40) -> list[tuple[bytes, float]]:
-    """Pictures and rewards of an episode's first steps."""
     observation, _ = env.reset(seed=seed)
     seen = [(picture(observation), 0.0)]
     for step in range(steps):
@@ -47,7 +46,6 @@ def played(env: PluriverseEnv, seed: int, steps: int = 40) -> list[tuple[bytes, 
 
 
 def frames_drawn(remote: MachineRemote) -> float:
-    """How many the remote has counted."""
     with urlopen(f"http://127.0.0.1:{remote.port}/metrics") as answer:
         (line,) = [each for each in answer.read().decode().splitlines() if each.startswith("pluriverse_frames_total ")]
     return float(line.split()[1])
@@ -112,7 +110,6 @@ async def stepped(agent: Agent, n: int) -> StepReply:
 
 
 async def refused(agent: Agent) -> str:
-    """What the next message says, which must be an error."""
     message, _ = await heard(agent)
     assert isinstance(message, ErrorReply), message
     return message.message

@@ -49,7 +49,6 @@ class Stage:
         self._listener = listener
 
     async def agent(self) -> StepChannelAgent:
-        """An agent that has seen the first frame."""
         agent = await asyncio.to_thread(self._listener.open_step_channel)
         await asyncio.to_thread(agent.hear_first)
         return agent

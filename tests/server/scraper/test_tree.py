@@ -1,5 +1,3 @@
-"""The process tree of /proc, with real processes."""
-
 from __future__ import annotations
 
 import os

@@ -1,5 +1,3 @@
-"""The page in a real browser, before a real screen."""
-
 from __future__ import annotations
 
 import time

@@ -61,7 +61,6 @@ async def enter(screen: Screen, password: str | None = PASSWORD) -> RfbClient:
 
 
 async def see(client: RfbClient) -> None:
-    """The first picture comes."""
     await asyncio.to_thread(client.wait_until, lambda: True)
 
 
@@ -122,7 +121,6 @@ operator ops operators-token
 
 @pytest.fixture
 async def tokened(options: ScreenOptions, tmp_path: Path) -> AsyncIterator[Screen]:
-    """A screen of tokens, and the password."""
     screen = make_screen(
         replace(options, secrets=Secrets(PASSWORD, parse_tokens(TOKENS)), audit=AuditLog(tmp_path / "audit"))
     )
@@ -290,7 +288,6 @@ FULL = framebuffer_update_request(0, 0, 320, 240, incremental=False)
 
 
 def server_of_watchers(screen: Screen) -> psutil.Process:
-    """Of those who watch."""
     (found,) = (
         child
         for child in psutil.Process().children()

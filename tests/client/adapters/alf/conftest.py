@@ -10,7 +10,6 @@ from pluriverse.adapters.alf import tensors
 
 @pytest.fixture(autouse=True, params=["torch", "numpy"])
 def library(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The name of the library that tensors are of."""
     if request.param == "torch" and importlib.util.find_spec("torch") is None:
         pytest.skip("torch isn't installed")
     if request.param == "numpy":

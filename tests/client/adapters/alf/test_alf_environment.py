@@ -1,5 +1,3 @@
-"""What every environment does."""
-
 from __future__ import annotations
 
 from typing import Any

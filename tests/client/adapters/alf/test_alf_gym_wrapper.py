@@ -1,5 +1,3 @@
-"""Gymnasium's environments as ALF's."""
-
 from __future__ import annotations
 
 from typing import Any

@@ -1,5 +1,3 @@
-"""Wrappers of Gymnasium's environments."""
-
 from __future__ import annotations
 
 from typing import Any

@@ -1,5 +1,3 @@
-"""Several environments in threads, as one batch."""
-
 from __future__ import annotations
 
 import threading

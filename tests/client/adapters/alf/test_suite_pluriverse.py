@@ -1,5 +1,3 @@
-"""Remotes as one batched environment."""
-
 from __future__ import annotations
 
 from collections.abc import Generator

@@ -1,5 +1,3 @@
-"""Specs."""
-
 from __future__ import annotations
 
 import pickle

@@ -1,5 +1,3 @@
-"""Which library tensors are of."""
-
 from __future__ import annotations
 
 import subprocess

@@ -1,5 +1,3 @@
-"""From a name to a batch."""
-
 from __future__ import annotations
 
 from typing import Any

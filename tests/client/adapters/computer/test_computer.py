@@ -1,5 +1,3 @@
-"""Computers of models, on real remotes, in either clock."""
-
 from __future__ import annotations
 
 import io

@@ -1,5 +1,3 @@
-"""Pictures as files."""
-
 from __future__ import annotations
 
 import io

@@ -1,5 +1,3 @@
-"""Keys as models name them."""
-
 from __future__ import annotations
 
 import pytest

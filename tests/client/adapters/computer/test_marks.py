@@ -14,7 +14,6 @@ boxes = st.tuples(reach, reach, st.integers(1, 500), st.integers(1, 500))
 
 
 def digits(drawn: Pixels) -> int:
-    """How many pixels of digits there are."""
     return int((drawn == 255).all(2).sum())
 
 

@@ -1,5 +1,3 @@
-"""Acts as events at their times, and those in frames."""
-
 from __future__ import annotations
 
 import math

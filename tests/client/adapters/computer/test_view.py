@@ -1,5 +1,3 @@
-"""Pixels of pictures and of screens."""
-
 from __future__ import annotations
 
 import pytest

@@ -1,5 +1,3 @@
-"""One environment's books."""
-
 from __future__ import annotations
 
 from types import SimpleNamespace

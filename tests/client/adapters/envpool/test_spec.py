@@ -1,5 +1,3 @@
-"""Array specs, spaces and dm_env's specs."""
-
 from __future__ import annotations
 
 from typing import Any

@@ -1,5 +1,3 @@
-"""Gymnasium's checkers, on each family of environments."""
-
 from __future__ import annotations
 
 import contextlib

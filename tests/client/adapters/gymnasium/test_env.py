@@ -30,7 +30,6 @@ def cart(address: str) -> Generator[PluriverseEnv]:
 
 
 def episode(env: PluriverseEnv, **reset: Any) -> list[Any]:
-    """What an agent that always does the same is given, until the end."""
     observation, _ = env.reset(**reset)
     given: list[Any] = [observation["observation"].tolist()]
     terminated = False

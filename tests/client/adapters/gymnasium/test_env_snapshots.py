@@ -1,5 +1,3 @@
-"""Going back and playing again by Gymnasium's calls, in lockstep."""
-
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence

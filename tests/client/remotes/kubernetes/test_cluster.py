@@ -120,8 +120,6 @@ def test_server_that_is_not_there_is_told(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 class Stream:
-    """What a server sent."""
-
     def __init__(self, *pieces: bytes) -> None:
         self._pieces = pieces
 

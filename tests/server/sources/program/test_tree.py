@@ -1,5 +1,3 @@
-"""Trees of real programs' widgets."""
-
 from __future__ import annotations
 
 import os

@@ -1,5 +1,3 @@
-"""From a table of the manifest to a reader."""
-
 from __future__ import annotations
 
 from pathlib import Path
