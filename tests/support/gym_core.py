@@ -62,11 +62,6 @@ class Player:
             time.sleep(0.0005)
         raise AssertionError(f"the block still says {self.metadata()}")
 
-    def wait_for_clock(self, at: float | None) -> Metadata:
-        """The block once its clock isn't earlier than ``at``: what was drawn then is on the screen."""
-        assert at is not None
-        return self.wait_for_metadata(lambda seen: seen.clock >= int(at * 1000))
-
     def wait_for_step(self, episode: int) -> Metadata:
         """The block once a step whose reward has come is drawn, by the clock of an agent that has just had it.
 

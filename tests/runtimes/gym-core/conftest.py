@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -30,29 +29,7 @@ def display() -> Iterator[Xvfb]:
 
 
 @pytest.fixture
-def play(display: Xvfb, tmp_path: Path) -> Iterator[Callable[[], Player]]:
-    """Starts the program; it's killed at the end if it still runs."""
-    players: list[Player] = []
-
-    def start() -> Player:
-        player = Player(display, RUNTIME, tmp_path)
-        players.append(player)
-        return player
-
-    yield start
-    for player in players:
-        player.close()
-
-
-@pytest.fixture
-def player(play: Callable[[], Player]) -> Player:
-    return play()
-
-
-@pytest.fixture
-def run_python() -> Callable[..., subprocess.CompletedProcess[str]]:
-
-    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run([sys.executable, *arguments], cwd=RUNTIME, capture_output=True, text=True, timeout=60)
-
-    return run
+def player(display: Xvfb, tmp_path: Path) -> Iterator[Player]:
+    player = Player(display, RUNTIME, tmp_path)
+    yield player
+    player.close()

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
-import os
 import random
-import signal
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 from pluriverse_protocol.events import Event, KeyEvent
 from pluriverse_protocol.messages import StepReply
-from pluriverse_protocol.reports import Done, Frame, Ready, Reset, Reward, Watched
+from pluriverse_protocol.reports import Frame, Ready, Reset, Reward, Watched
 from support.gym_core import DEADLINE_S, Player
 from support.step_channels import StepChannelAgent, StepChannelListener
 from support.xvfb import Xvfb
@@ -39,11 +36,9 @@ class Stepper(Player):
         self.ready: Ready | None = None
         self._n = 0
 
-    def begin(
-        self, env: str, seed: int = 1, *, fps: float = 60.0, time_limit_s: float | None = None
-    ) -> NDArray[np.uint8]:
+    def begin(self, env: str, seed: int = 1) -> NDArray[np.uint8]:
         self.number += 1
-        self.daemon.send(Reset(self.number, f"gym-core.{env}", seed, fps, clock="lockstep", time_limit_s=time_limit_s))
+        self.daemon.send(Reset(self.number, f"gym-core.{env}", seed, 60.0, clock="lockstep"))
         self.ready = self.daemon.expect(Ready)
         heard = self.agent.hear_first()
         assert heard.headers.episode_id == self.number == self.ready.episode
@@ -55,23 +50,12 @@ class Stepper(Player):
         return self.agent.hear_step(self._n)
 
 
-def observed(stepped: tuple[StepReply, NDArray[np.uint8]]) -> list[float]:
-    """The structured observation of a step's answer."""
-    assert stepped[0].observation is not None
-    return stepped[0].observation
-
-
 @pytest.fixture
-def listener(tmp_path: Path) -> Iterator[StepChannelListener]:
-    with StepChannelListener(tmp_path) as made:
+def stepper(display: Xvfb, tmp_path: Path) -> Iterator[Stepper]:
+    with StepChannelListener(tmp_path) as listener:
+        made = Stepper(display, tmp_path, listener)
         yield made
-
-
-@pytest.fixture
-def stepper(display: Xvfb, tmp_path: Path, listener: StepChannelListener) -> Iterator[Stepper]:
-    made = Stepper(display, tmp_path, listener)
-    yield made
-    made.close()
+        made.close()
 
 
 def played(stepper: Stepper, env: str, seed: int, steps: int) -> list[tuple[object, bytes]]:
@@ -136,16 +120,6 @@ def test_frames_of_one_step_are_those_of_several(stepper: Stepper) -> None:
     assert answer.reward == sum(single.reward for single, _ in singles)
 
 
-def test_a_key_stays_down_until_it_is_released_and_a_tap_counts_for_one_frame(stepper: Stepper) -> None:
-    def pushes(*steps: list[Event]) -> list[bool]:
-        stepper.begin("CartPoleLowD-v0", 3)
-        speeds = [observed(stepper.step(*events))[1] for events in ([], *steps)]
-        return [after > before for before, after in itertools.pairwise(speeds)]
-
-    assert pushes([KeyEvent(LEFT, True)], [], [KeyEvent(LEFT, False)]) == [False, False, True]
-    assert pushes(tap(LEFT), [], []) == [False, True, True]
-
-
 def test_a_turn_based_game_takes_a_step_for_each_of_its_keys_and_none_for_a_frame(stepper: Stepper) -> None:
     first = stepper.begin("MiniGrid-Empty-5x5-v0")
     still, pixels = stepper.step(frames=100)
@@ -156,34 +130,6 @@ def test_a_turn_based_game_takes_a_step_for_each_of_its_keys_and_none_for_a_fram
     assert (answer.done, answer.terminated, answer.info["reason"]) == (True, True, "game over")
     assert 0.9 < answer.reward < 1
     assert not np.array_equal(pixels, first)
-
-
-def test_the_time_limit_counts_the_programs_time(stepper: Stepper) -> None:
-    stepper.begin("PongDeterministic-v3", fps=60.0, time_limit_s=0.5)
-    answer, _ = stepper.step(frames=29)
-    assert not answer.done
-    answer, _ = stepper.step()
-    assert (answer.done, answer.terminated, answer.truncated, answer.info["reason"]) == (
-        True,
-        False,
-        True,
-        "time limit",
-    )
-    done = stepper.daemon.expect(Done)
-    assert (done.episode, done.terminated, done.truncated, done.reason) == (stepper.number, False, True, "time limit")
-
-
-def test_a_step_after_the_end_is_refused_and_the_next_episode_is_fine(stepper: Stepper) -> None:
-    stepper.begin("CartPole-v0")
-    answer, last = stepper.step(frames=3600)
-    assert answer.terminated
-    done = stepper.daemon.expect(Done)
-    assert (done.reward, done.terminated, done.reason) == (answer.reward, True, "game over")
-    stepper.agent.step(1, episode=stepper.number)
-    assert stepper.agent.hear_error() == f"episode {stepper.number} is over; a reset begins another"
-    wait_until_shown(stepper, last)
-    stepper.begin("CartPole-v0")
-    assert stepper.step()[0].reward == 1.0
 
 
 @pytest.mark.parametrize(("env", "size"), [("PongDeterministic-v3", (160, 210)), ("CartPole-v0", (600, 400))])
@@ -221,27 +167,6 @@ def test_lives_are_told_with_each_frame_and_the_daemon_hears_of_changes(stepper:
     while (report := stepper.daemon.expect(Reward)).info == {}:
         pass
     assert report.info == {"lives": 4}
-
-
-def test_an_agent_that_leaves_amid_a_step_leaves_a_good_program(
-    stepper: Stepper, listener: StepChannelListener
-) -> None:
-    first = played(stepper, "PongDeterministic-v3", 1, 20)
-    stepper.begin("PongDeterministic-v3")
-    stepper.agent.step(1, 200)
-    stepper.agent.close()
-    stepper.agent = listener.open_step_channel()
-    # The step channel shows where the episode is, which went on without its agent.
-    assert stepper.agent.hear_first().headers.episode_id == stepper.number
-    assert played(stepper, "PongDeterministic-v3", 1, 20) == first
-
-
-def test_a_program_that_dies_in_a_step_ends_the_step_channel(stepper: Stepper) -> None:
-    stepper.begin("PongDeterministic-v3")
-    stepper.process.send_signal(signal.SIGSTOP)
-    stepper.agent.step(1, 3600)
-    os.kill(stepper.process.pid, signal.SIGKILL)
-    assert stepper.agent.hear_end() is None
 
 
 def test_real_time_and_lockstep_take_turns(stepper: Stepper) -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import signal
 import time
-from collections.abc import Callable
-from subprocess import CompletedProcess
 
 import numpy as np
 import pytest
@@ -105,24 +103,9 @@ def test_a_turn_based_game_moves_only_when_one_of_its_keys_is_pressed(player: Pl
         assert pressed < 30
 
 
-def test_sigterm_ends_it_with_status_0(player: Player) -> None:
-    player.reset("gym-core.PongDeterministic-v3")
-    player.process.terminate()
-    assert player.process.wait(DEADLINE_S) == 0
-
-
 @pytest.mark.parametrize("running", [False, True])
 def test_a_daemon_that_hangs_up_ends_it(player: Player, running: bool) -> None:
     if running:
         player.reset("gym-core.PongDeterministic-v3")
     player.daemon.hang_up()
     assert player.process.wait(DEADLINE_S) == 0
-
-
-def test_without_a_daemon_it_says_what_is_missing(
-    run_python: Callable[..., CompletedProcess[str]], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("PLURIVERSE_SOCKET", raising=False)
-    ended = run_python("main.py")
-    assert ended.returncode == 1
-    assert "PLURIVERSE_SOCKET isn't set" in ended.stderr
