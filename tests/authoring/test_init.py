@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 import subprocess
 import sys
@@ -13,24 +12,16 @@ import pytest
 from pluriverse_authoring import AuthoringError
 from pluriverse_authoring.init import init
 from pluriverse_authoring.validate import validate
-from pluriverse_server.remote.remote import Remote
-from pluriverse_server.settings import Settings
-from support.agent import Message, connected
+from support.agent import Message
+from support.in_process import playing
 from support.leftovers import Leftovers
-from support.ports import free_port
 from support.waiting import eventually
 
 pytestmark = pytest.mark.display
 
-PASSWORD = "opensesame"
-
 
 def earned(message: Message) -> float:
     return message["body"]["reward"]
-
-
-def settings(directory: Path) -> Settings:
-    return Settings(directory, vnc_port=free_port(), rewarder_port=free_port(), password=PASSWORD)
 
 
 def test_what_it_writes_is_valid_and_named(tmp_path: Path) -> None:
@@ -95,16 +86,11 @@ def test_a_folder_with_anything_in_it_is_left_alone(tmp_path: Path) -> None:
 async def test_an_agent_gets_rewards_and_ends_that_were_read_from_the_screen(tmp_path: Path) -> None:
     leftovers = Leftovers()
     init("my-game", tmp_path / "my-game")
-    remote = Remote(settings(tmp_path / "my-game"))
-    started = asyncio.Event()
-    running = asyncio.create_task(remote.run(lambda _: started.set()))
-    try:
-        await asyncio.wait_for(started.wait(), 30)
-        async with connected(remote.settings.rewarder_port, PASSWORD) as agent:
-            # Whoever stands still catches one in five: some within seconds, and three lives are gone as soon.
-            heard = [await agent.hear_method("v0.env.reward")]
-            while not (any(earned(message) > 0 for message in heard) and heard[-1]["body"]["done"]):
-                heard.append(await agent.hear_method("v0.env.reward"))
+    async with playing(tmp_path / "my-game") as (remote, agent):
+        # Whoever stands still catches one in five: some within seconds, and three lives are gone as soon.
+        heard = [await agent.hear_method("v0.env.reward")]
+        while not (any(earned(message) > 0 for message in heard) and heard[-1]["body"]["done"]):
+            heard.append(await agent.hear_method("v0.env.reward"))
         assert heard[-1]["body"]["info"]["reason"] == "no lives left"
         assert heard[-1]["body"]["terminated"]
         assert all(earned(message) in (0, 1) for message in heard)
@@ -112,7 +98,4 @@ async def test_an_agent_gets_rewards_and_ends_that_were_read_from_the_screen(tmp
         shown = remote.status()
         assert shown["readings"]["score"]["region"] == [8, 8, 72, 20]
         assert [given["reason"] for given in shown["rewards"] if given["done"]][-1] == "no lives left"
-    finally:
-        remote.stop()
-        await asyncio.wait_for(running, 20)
     leftovers.assert_none()

@@ -32,6 +32,11 @@ class Agent:
         assert self.socket.response is not None
         return self.socket.response.headers.get(seats.SEAT)
 
+    @property
+    def last_episode(self) -> str:
+        """The last that was heard of."""
+        return [m["headers"]["episode_id"] for m in self.heard if "episode_id" in m["headers"]][-1]
+
     def cut(self) -> None:
         """Break the line, without a word."""
         self.socket.transport.abort()
@@ -73,6 +78,13 @@ class Agent:
         return await self.hear_until(
             lambda message: message["method"] == method and body.items() <= message["body"].items()
         )
+
+    async def hear_reward(self) -> Message:
+        """The body of the next message that pays something or ends the episode."""
+        heard = await self.hear_until(
+            lambda m: m["method"] == "v0.env.reward" and bool(m["body"]["reward"] or m["body"]["done"])
+        )
+        return heard["body"]
 
     async def hear_reply(self, message_id: Any) -> Message:
         return await self.hear_until(lambda message: message["headers"].get("parent_message_id") == message_id)

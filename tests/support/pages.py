@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import shutil
 import tempfile
@@ -14,16 +13,12 @@ from typing import Any
 import psutil
 from pluriverse_server.manifest.runtime import Manifest
 from pluriverse_server.remote.remote import Remote
-from pluriverse_server.settings import Settings
 from pluriverse_server.sources.page.files import ORIGIN
 from pluriverse_server.sources.page.page import Outline
 from pluriverse_server.sources.page.watcher import Watcher
-from support.agent import Agent, Message, connected
+from support.agent import Agent, Message
+from support.in_process import playing
 from support.leftovers import Leftovers
-from support.ports import free_port
-from support.served import PASSWORD
-
-START_DEADLINE_S = 60.0
 
 # What every page shares: a game that begins when it is loaded or asked to, and that a test can play by keys.
 GAME_JS = """
@@ -103,32 +98,23 @@ class PageRemote:
 
     async def play(self, name: str, **body: Any) -> str:
         """Begin an episode of ``pages.NAME-v0``; returns its id once it runs."""
-        heard = [message["headers"]["episode_id"] for message in self.agent.heard if "episode_id" in message["headers"]]
-        reply = await self.agent.hear_reply(await self.agent.reset(f"pages.{name}-v0", leaving=heard[-1], **body))
+        leaving = self.agent.last_episode
+        reply = await self.agent.hear_reply(await self.agent.reset(f"pages.{name}-v0", leaving=leaving, **body))
         episode_id = reply["headers"]["episode_id"]
         await self.running(episode_id)
         return episode_id
 
     async def begin(self, env_id: str, seed: int) -> dict[str, Any]:
         """Begin an episode of any environment; how it is described once it runs."""
-        leaving = self.agent.heard[-1]["headers"]["episode_id"]
+        leaving = self.agent.last_episode
         reply = await self.agent.hear_reply(await self.agent.reset(env_id, leaving=leaving, seed=seed))
         return (await self.running(reply["headers"]["episode_id"]))["body"]
-
-    async def next_reward(self) -> dict[str, Any]:
-        """The body of the next message that pays something or ends the episode."""
-        heard = await self.agent.hear_until(
-            lambda message: (
-                message["method"] == "v0.env.reward" and bool(message["body"]["reward"] or message["body"]["done"])
-            )
-        )
-        return heard["body"]
 
     async def earned(self) -> tuple[float, dict[str, Any]]:
         """All rewards of the episode under way, and the body of its last."""
         total = 0.0
         while True:
-            body = await self.next_reward()
+            body = await self.agent.hear_reward()
             total += body["reward"]
             if body["done"]:
                 return total, body
@@ -178,31 +164,13 @@ class PageRemote:
         return next(each.pid for each in browsers if "--type=" not in " ".join(each.cmdline()))
 
 
-def make_remote(directory: Path) -> Remote:
-    return Remote(Settings(directory, vnc_port=free_port(), rewarder_port=free_port(), password=PASSWORD))
-
-
 @contextlib.asynccontextmanager
 async def page_remote(directory: Path) -> AsyncGenerator[PageRemote]:
     """A remote that plays the runtime in ``directory``, with an agent that hears its first episode run."""
-    remote = make_remote(directory)
-    port, vnc_port = remote.settings.rewarder_port, remote.settings.vnc_port
-    started = asyncio.Event()
-    running = asyncio.create_task(remote.run(lambda _: started.set()))
-    waiting = asyncio.create_task(started.wait())
-    try:
-        await asyncio.wait({running, waiting}, timeout=START_DEADLINE_S, return_when=asyncio.FIRST_COMPLETED)
-        if running.done():
-            running.result()
-        assert started.is_set()
-        async with connected(port, PASSWORD) as agent:
-            played = PageRemote(remote, agent, port, vnc_port)
-            await played.running("1")
-            yield played
-    finally:
-        waiting.cancel()
-        remote.stop()
-        await asyncio.gather(running, return_exceptions=True)
+    async with playing(directory) as (remote, agent):
+        played = PageRemote(remote, agent, remote.settings.rewarder_port, remote.settings.vnc_port)
+        await played.running("1")
+        yield played
 
 
 def outline() -> Outline:

@@ -43,7 +43,7 @@ async def test_order_pays_for_each_field_that_is_as_the_letter_says_when_it_is_s
     async with playing("YadOrder") as game:
         for instead, paid in ({}, 4), ({"name": "Nobody"}, 3):
             await order(game, **instead)
-            body = await game.reward()
+            body = await game.agent.hear_reward()
             assert (body["done"], body["reward"], body["info"]["reason"]) == (True, paid, "the order was sent")
             await game.running()
 

@@ -17,12 +17,12 @@ async def test_each_jump_of_hex_a_hop_pays_and_undoing_it_takes_that_back() -> N
     async with playing("HexAHop") as game:
         for jumps, key in enumerate(PATH, 1):
             await game.press(key)
-            assert (await game.reward())["reward"] == 1
+            assert (await game.agent.hear_reward())["reward"] == 1
             await eventually(lambda count=jumps: game.reading("jumps") == count)
             await game.changes()
         await game.press("u")
-        assert (await game.reward())["reward"] == -1
+        assert (await game.agent.hear_reward())["reward"] == -1
         await game.reset()
         await eventually(lambda: game.reading("jumps") == 0)
         await game.press("e")
-        assert (await game.reward())["reward"] == 1
+        assert (await game.agent.hear_reward())["reward"] == 1

@@ -112,7 +112,7 @@ async def test_race_pays_a_point_for_each_car_until_the_crash(remote: PageRemote
             changes += 1
             viewer.press(RIGHT if lane == 0 else LEFT)
             lane = 1 if lane == 0 else lane - 1
-        body = await remote.next_reward()
+        body = await remote.agent.hear_reward()
         passed += int(body["reward"])
         if body["done"]:
             break
@@ -141,7 +141,7 @@ async def rolled(remote: PageRemote, viewer: RfbClient, seed: int) -> list[float
     rewards: list[float] = []
     for _ in range(3):
         viewer.press(SPACE)
-        rewards.append((await remote.next_reward())["reward"])
+        rewards.append((await remote.agent.hear_reward())["reward"])
     return rewards
 
 

@@ -10,11 +10,9 @@ import pytest
 from aiohttp import web
 from pluriverse_server.manifest.runtime import Manifest, ManifestError, load
 from pluriverse_server.process import StartError
-from pluriverse_server.remote.remote import Remote
-from pluriverse_server.settings import Settings
+from support.in_process import make_remote
 from support.leftovers import Leftovers
-from support.pages import PageRemote, make_remote, page_remote, short_folder, write_runtime
-from support.ports import free_port
+from support.pages import PageRemote, page_remote, short_folder, write_runtime
 from support.remotes import ROOT
 
 pytestmark = pytest.mark.browser
@@ -143,9 +141,8 @@ async def test_zoomed_page_with_a_script_before_its_own_and_one_that_is_never_re
 
 
 async def test_zoom_is_for_pages_and_in_range() -> None:
-    remote = Remote(Settings(ROOT / "runtimes/gym-core", zoom=2, vnc_port=free_port(), rewarder_port=free_port()))
     with pytest.raises(ManifestError, match="leave --zoom out"):
-        await remote.run(lambda _: None)
+        await make_remote(ROOT / "runtimes/gym-core", zoom=2).run(lambda _: None)
     for zoom in (0, 9, -1):
         with pytest.raises(ManifestError, match="expected 1 to 8"):
             load(ROOT / "runtimes/internet").zoomed(zoom)

@@ -2,50 +2,25 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
-from collections.abc import AsyncGenerator
 from pathlib import Path
 
 import pytest
 from pluriverse_server.manifest.spaces import keysym
 from pluriverse_server.remote import environment
-from pluriverse_server.remote.remote import Remote
-from pluriverse_server.settings import DisplayBackend, Settings
-from support.agent import Agent, connected
+from pluriverse_server.settings import DisplayBackend
+from support.in_process import playing
 from support.leftovers import Leftovers
-from support.ports import free_port
 from support.scraped import ENV, write_runtime
 from support.waiting import eventually
 
 pytestmark = pytest.mark.display
-
-PASSWORD = "secret12"
-
-
-@contextlib.asynccontextmanager
-async def playing(runtime: Path, backend: DisplayBackend = "xvfb") -> AsyncGenerator[tuple[Remote, Agent]]:
-    port = free_port()
-    remote = Remote(
-        Settings(runtime, vnc_port=free_port(), rewarder_port=port, password=PASSWORD, display_backend=backend)
-    )
-    started = asyncio.Event()
-    running = asyncio.create_task(remote.run(lambda _: started.set()))
-    try:
-        async with asyncio.timeout(60):
-            await started.wait()
-        async with connected(port, PASSWORD) as agent:
-            yield remote, agent
-    finally:
-        remote.stop()
-        await asyncio.gather(running, return_exceptions=True)
 
 
 @pytest.mark.parametrize("backend", ["xvfb", "xvnc"])
 async def test_agent_is_told_what_the_screen_says(tmp_path: Path, backend: DisplayBackend) -> None:
     leftovers = Leftovers()
     write_runtime(tmp_path)
-    async with playing(tmp_path, backend) as (remote, agent):
+    async with playing(tmp_path, display_backend=backend) as (remote, agent):
         await agent.hear_method("v0.env.describe", env_id=ENV, env_state="running")
         await agent.press(keysym("Right"))
         reward = await agent.hear_until(lambda m: m["method"] == "v0.env.reward" and m["body"]["reward"] != 0)
