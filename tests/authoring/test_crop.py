@@ -31,7 +31,6 @@ exit = { from = "process", read = "exit" }
 @pytest.fixture
 def recording(tmp_path: Path) -> Path:
     (tmp_path / "runtime.toml").write_text(MANIFEST)
-    (tmp_path / "recordings").mkdir()
     return write_recording(tmp_path / "recordings/first.plrec")
 
 

@@ -82,6 +82,11 @@ ROWS = "[...document.querySelectorAll('#labels tbody tr')].map(row => row.innerT
 READY = "document.querySelector('#tracks input:checked') !== null && document.getElementById('frame').naturalWidth > 0"
 
 
+async def opened(browser: Chromium, served: Served) -> None:
+    await browser.open(served.address)
+    await browser.wait_until(READY)
+
+
 def shows_frame(frame: int) -> str:
     return f"{MOMENT}.includes('frame {frame + 1} of {FRAMES}')"
 
@@ -102,8 +107,7 @@ async def test_only_who_has_the_address_gets_anything(served: Served) -> None:
 async def test_values_are_labelled_with_the_keyboard_alone_and_saved_at_each_change(
     served: Served, browser: Chromium
 ) -> None:
-    await browser.open(served.address)
-    await browser.wait_until(READY)
+    await opened(browser, served)
     assert await browser.evaluate("document.querySelector('#tracks input:checked').value") == "score"
     await press(browser, "0", "Enter")
     await browser.wait_until(f"{ROWS}.length === 1 && {STATUS} === 'saved'")
@@ -125,8 +129,7 @@ async def test_values_are_labelled_with_the_keyboard_alone_and_saved_at_each_cha
 
 
 async def test_what_was_read_is_taken_as_a_whole_and_corrected(served: Served, browser: Chromium) -> None:
-    await browser.open(served.address)
-    await browser.wait_until(READY)
+    await opened(browser, served)
     await press(browser, "a")
     await eventually(lambda: served.saved)
     assert served.saved["sources"]["score"] == [[0, 0], [1, 1], [3, 3], [12, 0]]
@@ -134,8 +137,7 @@ async def test_what_was_read_is_taken_as_a_whole_and_corrected(served: Served, b
 
 
 async def test_episodes_and_rewards_are_labelled(served: Served, browser: Chromium) -> None:
-    await browser.open(served.address)
-    await browser.wait_until(READY)
+    await opened(browser, served)
     await press(browser, "b", "ArrowUp", "n")
     await browser.wait_until(shows_frame(120))
     first = {"begin": 0, "end": 12, "done": "terminated", "reason": ""}
@@ -157,8 +159,7 @@ async def test_episodes_and_rewards_are_labelled(served: Served, browser: Chromi
 async def test_recorded_episodes_are_accepted_and_an_end_stays_where_the_next_begins_in_its_frame(
     served: Served, browser: Chromium
 ) -> None:
-    await browser.open(served.address)
-    await browser.wait_until(READY)
+    await opened(browser, served)
     await press(browser, "ArrowUp", "a")
     ended = {"begin": 0, "end": 12, "done": "terminated", "reason": "no lives left"}
     second = {"begin": 12, "end": None, "done": None, "reason": ""}
@@ -185,8 +186,7 @@ async def test_what_a_program_proposed_is_no_label_until_it_is_accepted_one_by_o
     }
     (tmp_path / "first.proposals.json").write_text(json.dumps(said))
     async with labelling(path, {"score": Known([0, 0, 8, 8], "number")}) as served:
-        await browser.open(served.address)
-        await browser.wait_until(READY)
+        await opened(browser, served)
         assert served.saved == {}
         await press(browser, "d")
         await browser.wait_until(f"{MOMENT}.includes('frame 3 of 5')")
@@ -215,8 +215,7 @@ async def test_rewards_are_worked_out_from_what_the_score_was_in_each_episode(
     }
     async with aiohttp.ClientSession() as session, session.put(served.folder + "labels", json=labels) as answer:
         assert answer.status == 204
-    await browser.open(served.address)
-    await browser.wait_until(READY)
+    await opened(browser, served)
     await press(browser, "ArrowDown", "a")
     # The second episode began with what the first had ended with, and its change to nothing counts.
     await eventually(lambda: served.saved.get("rewards") == [[1, 0.5], [3, 1], [12.1, -6.5], [12.2, 2]])
@@ -232,8 +231,7 @@ async def test_reward_counts_from_what_each_episode_begins_with_where_nothing_is
     labels = {"recording": "first.plrec", "episodes": [{"begin": 0, "end": 2, "done": "terminated"}, {"begin": 3}]}
     (tmp_path / "first.labels.json").write_text(json.dumps(labels))
     async with labelling(path, {"score": Known([0, 0, 8, 8], "number")}, [RewardSource("score", -1, 0)]) as served:
-        await browser.open(served.address)
-        await browser.wait_until(READY)
+        await opened(browser, served)
         await press(browser, "a")
         await eventually(lambda: served.saved.get("sources") == {"score": [[1, 1], [2, 3], [4, 3], [5, 4]]})
         await press(browser, "ArrowDown", "a")
@@ -263,8 +261,7 @@ async def test_a_source_that_nothing_could_read_yet_is_labelled_with_values_of_i
 ) -> None:
     path = recorded(tmp_path / "first.plrec", [picture(0), picture(1)])
     async with labelling(path, {"source": Known([0, 0, 8, 8], kind)}) as served:
-        await browser.open(served.address)
-        await browser.wait_until(READY)
+        await opened(browser, served)
         await press(browser, *keys)
         if complaint:
             await browser.wait_until(f"document.getElementById('entry-error').innerText.includes('{complaint}')")
@@ -274,21 +271,16 @@ async def test_a_source_that_nothing_could_read_yet_is_labelled_with_values_of_i
     assert browser.errors == []
 
 
-async def test_what_is_no_number_or_cannot_be_saved_is_told(served: Served, browser: Chromium) -> None:
-    await browser.open(served.address)
-    await browser.wait_until(READY)
-    await press(browser, "3", "x", "Enter")
-    await browser.wait_until("document.getElementById('entry-error').innerText.includes('Enter a number')")
-    await press(browser, "Escape")
+async def test_what_cannot_be_saved_is_told(served: Served, browser: Chromium) -> None:
+    await opened(browser, served)
     # A folder can't be replaced by a file.
     served.labels.mkdir()
-    await press(browser, "4", "Enter")
+    await press(browser, "3", "x", "Escape", "4", "Enter")
     await browser.wait_until(f"{STATUS}.includes('first.labels.json: Is a directory')")
 
 
 async def test_page_speaks_to_no_one_else_and_has_names_for_what_it_shows(served: Served, browser: Chromium) -> None:
-    await browser.open(served.address)
-    await browser.wait_until(READY)
+    await opened(browser, served)
     addresses = await browser.evaluate("performance.getEntries().map(e => e.name).filter(n => n.includes('://'))")
     assert len(addresses) > 5
     assert all(address.startswith(served.folder) for address in addresses), addresses

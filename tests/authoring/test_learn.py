@@ -63,12 +63,6 @@ def test_digits_that_no_crop_shows_are_named() -> None:
     assert missing(["01234", "567"]) == "89"
 
 
-def test_a_wrong_label_is_found() -> None:
-    wrong = [*crops(STYLE), *crops(STYLE), (draw("3717", STYLE), "3777")]
-    (doubt,) = learn(wrong).doubts
-    assert (doubt.crop, doubt.label, doubt.text) == (16, "3777", "3717")
-
-
 def test_crops_without_any_glyphs_say_what_was_looked_for() -> None:
     blank = [(draw("", STYLE), "0123456789")]
     with pytest.raises(AuthoringError, match=r"at best 0 of 1 .* none of them shows 0, 1, .*, 9; see that labels"):

@@ -15,9 +15,9 @@ from PIL import Image, ImageDraw, ImageFont
 from pluriverse_authoring import AuthoringError
 from pluriverse_authoring.labels import read_proposals
 from pluriverse_authoring.propose import propose
-from pluriverse_protocol.recording_file import RecordingFile
-from pluriverse_protocol.recordings import Header, Update
+from pluriverse_protocol.recordings import Header, Record, Update
 from pluriverse_protocol.rfb.raw_updates import raw_update
+from support.recorded import recorded
 from support.remotes import ROOT
 
 WIDTH, HEIGHT = 200, 80
@@ -53,14 +53,12 @@ def picture(score: int) -> Image.Image:
 def recording(tmp_path: Path) -> Path:
     """A second of each score, in its runtime's folder; what is outside of the regions changes in between."""
     (tmp_path / "runtime.toml").write_text(MANIFEST)
-    path = tmp_path / "recordings" / "first.plrec"
-    path.parent.mkdir()
-    file = RecordingFile(path, Header("toy", "1.0.0", "toy.First-v0", WIDTH, HEIGHT, 10.0, 1000.0))
+    records: list[Record] = []
     for second, score in enumerate(SCORES):
-        file.write(Update(second, raw_update([((0, 0, WIDTH, HEIGHT), picture(score).tobytes("raw", "BGRX"))])))
-        file.write(Update(second + 0.5, raw_update([((190, 70, 1, 1), bytes((second + 1, 0, 0, 0)))])))
-    file.close()
-    return path
+        records.append(Update(second, raw_update([((0, 0, WIDTH, HEIGHT), picture(score).tobytes("raw", "BGRX"))])))
+        records.append(Update(second + 0.5, raw_update([((190, 70, 1, 1), bytes((second + 1, 0, 0, 0)))])))
+    header = Header("toy", "1.0.0", "toy.First-v0", WIDTH, HEIGHT, 10.0, 1000.0)
+    return recorded(tmp_path / "recordings" / "first.plrec", records, header)
 
 
 def program(folder: Path, body: str) -> str:

@@ -14,10 +14,10 @@ from pluriverse_authoring import AuthoringError
 from pluriverse_authoring.labels import LabelledEpisode, Labels, labels_path, write_table
 from pluriverse_authoring.score import score
 from pluriverse_protocol import reports
-from pluriverse_protocol.recording_file import RecordingFile
 from pluriverse_protocol.recordings import Header, Record, Said, Update
 from pluriverse_protocol.rfb.raw_updates import raw_update
 from rich.console import Console
+from support.recorded import recorded
 
 MANIFEST = """
 [runtime]
@@ -119,12 +119,7 @@ def make(
 ) -> Path:
     """A runtime with one recording; returns the recording's path."""
     (directory / "runtime.toml").write_text(MANIFEST)
-    path = directory / "recordings" / f"{name}.plrec"
-    path.parent.mkdir(exist_ok=True)
-    file = RecordingFile(path, header)
-    for record in records:
-        file.write(record)
-    file.close()
+    path = recorded(directory / "recordings" / f"{name}.plrec", records, header)
     write_table(labels_path(path), labels)
     return path
 

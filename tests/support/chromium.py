@@ -1,19 +1,19 @@
-"""A Chromium for tests, headless or on a screen: started with a fresh profile, driven over its DevTools WebSocket."""
+"""A Chromium for tests, headless or on a screen: started with a fresh profile, driven over DevTools."""
 
 from __future__ import annotations
 
 import asyncio
-import itertools
 import json
 import os
+import socket
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, Self, cast
+from typing import Any, Final, Self
 
-import websockets
 from pluriverse_server.process import ChildProcess
-from websockets.asyncio.client import ClientConnection
+from pluriverse_server.scraper.browser import WITH_PIPE
+from pluriverse_server.sources.page.devtools import DevTools, DevToolsError
 
 BINARY: Final = "/usr/bin/chromium"
 FLAGS: Final = (
@@ -24,10 +24,10 @@ FLAGS: Final = (
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    "--remote-debugging-pipe",
 )
 
 # On two busy cores Chromium has taken over five seconds; a hang should still be told from that.
-START_TIMEOUT_S: Final = 60.0
 CALL_TIMEOUT_S: Final = 60.0
 # A browser that starts on a busy machine may take ten seconds over its first page.
 PATIENCE_S: Final = 60.0
@@ -37,21 +37,14 @@ POLL_S: Final = 0.02
 JSON = Any
 
 
-class ChromiumError(Exception):
-    """Chromium did not start, a script in its page failed, or a condition did not come true in time."""
-
-
 class Chromium:
     """One browser with one page. ``errors`` collects what its console reported as an error or a warning."""
 
-    def __init__(self, process: ChildProcess, connection: ClientConnection) -> None:
+    def __init__(self, process: ChildProcess, devtools: DevTools) -> None:
         self.errors: list[str] = []
         self._process = process
-        self._connection = connection
+        self._devtools = devtools
         self._session = ""
-        self._ids = itertools.count(1)
-        self._calls: dict[int, asyncio.Future[dict[str, JSON]]] = {}
-        self._reader = asyncio.create_task(self._read(), name="chromium: events")
 
     @classmethod
     async def start(
@@ -68,26 +61,14 @@ class Chromium:
         ``screen``: the environment of a screen (DISPLAY, XAUTHORITY) that it is to cover; headless without.
         """
         place = "--headless=new" if screen is None else "--kiosk"
-        command = [
-            BINARY,
-            place,
-            *FLAGS,
-            *flags,
-            f"--user-data-dir={profile}",
-            "--remote-debugging-port=0",
-            "about:blank",
-        ]
+        command = [*WITH_PIPE, BINARY, place, *FLAGS, *flags, f"--user-data-dir={profile}", "about:blank"]
         # Its own home: the machine's must neither change the test nor be changed by it.
         environment = {**os.environ, **(screen or {}), "HOME": str(profile)}
-        process = await ChildProcess.start("chromium", command, env=environment, network=True)
-        try:
-            address = await _devtools_address(process, profile / "DevToolsActivePort")
-            # It may be alive and too busy to answer a ping in time.
-            connection = await websockets.connect(address, max_size=None, compression=None, ping_interval=None)
-            browser = cls(process, connection)
-        except BaseException:
-            await process.stop()
-            raise
+        ours, its = socket.socketpair()
+        with its:
+            ends = {"stdin": its.fileno(), "stdout": its.fileno()}
+            process = await ChildProcess.start("chromium", command, env=environment, network=True, **ends)
+        browser = cls(process, await DevTools.connect(ours))
         try:
             await browser._open_page(width, height)
         except BaseException:
@@ -114,7 +95,7 @@ class Chromium:
         done = await self.call("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
         if "exceptionDetails" in done:
             details = done["exceptionDetails"]
-            raise ChromiumError(f"{script}: {details.get('exception', {}).get('description', details['text'])}")
+            raise DevToolsError(f"{script}: {details.get('exception', {}).get('description', details['text'])}")
         return done["result"].get("value")
 
     async def wait_until(self, script: str, timeout_s: float = PATIENCE_S) -> JSON:
@@ -126,7 +107,7 @@ class Chromium:
                 return value
             if time.monotonic() > deadline:
                 text = await self.evaluate("document.body?.innerText")
-                raise ChromiumError(f"not true within {timeout_s} s: {script} (last {value!r}); the page says:\n{text}")
+                raise DevToolsError(f"not true within {timeout_s} s: {script} (last {value!r}); the page says:\n{text}")
             await asyncio.sleep(POLL_S)
 
     async def click(self, selector: str, dx: float = 0.0, dy: float = 0.0) -> None:
@@ -148,74 +129,40 @@ class Chromium:
 
     async def call(self, method: str, **parameters: JSON) -> dict[str, JSON]:
         """One DevTools command to the page, and its result."""
-        number = next(self._ids)
-        future: asyncio.Future[dict[str, JSON]] = asyncio.get_running_loop().create_future()
-        self._calls[number] = future
-        message = {"id": number, "method": method, "params": parameters}
-        if self._session:
-            message["sessionId"] = self._session
-        try:
-            await self._connection.send(json.dumps(message))
-            async with asyncio.timeout(CALL_TIMEOUT_S):
-                answer = await future
-        except (TimeoutError, websockets.ConnectionClosed) as error:
-            raise ChromiumError(f"no answer to {method}: {error!r}\n{self._process.output_tail}") from error
-        finally:
-            del self._calls[number]
-        if "error" in answer:
-            raise ChromiumError(f"{method}: {answer['error']['message']}")
-        return answer["result"]
+        return await self._devtools.call(method, parameters, self._session, CALL_TIMEOUT_S)
 
     async def close(self) -> None:
-        self._reader.cancel()
-        await asyncio.gather(self._reader, return_exceptions=True)
-        await self._connection.close()
+        await self._devtools.close()
         await self._process.stop()
 
     async def _open_page(self, width: int, height: int) -> None:
-        targets = await self.call("Target.getTargets")
-        page = next(target for target in targets["targetInfos"] if target["type"] == "page")
-        attached = await self.call("Target.attachToTarget", targetId=page["targetId"], flatten=True)
+        pages: list[JSON] = []
+        while not pages:
+            targets = await self.call("Target.getTargets")
+            pages = [target for target in targets["targetInfos"] if target["type"] == "page"]
+        attached = await self.call("Target.attachToTarget", targetId=pages[0]["targetId"], flatten=True)
         self._session = attached["sessionId"]
+        handlers = {
+            "Runtime.consoleAPICalled": self._note_console,
+            "Runtime.exceptionThrown": self._note_exception,
+            "Log.entryAdded": self._note_entry,
+        }
+        self._devtools.listen(self._session, handlers)
         for domain in ("Page", "Runtime", "Log"):
             await self.call(f"{domain}.enable")
         scheme = [{"name": "prefers-color-scheme", "value": "light"}]
         await self.call("Emulation.setEmulatedMedia", features=scheme)
         await self.resize(width, height)
 
-    async def _read(self) -> None:
-        async for text in self._connection:
-            message = cast("dict[str, JSON]", json.loads(text))
-            future = self._calls.get(message.get("id", 0))
-            if future is not None and not future.done():
-                future.set_result(message)
-            elif "method" in message:
-                self._note(message["method"], message["params"])
+    def _note_console(self, parameters: Mapping[str, JSON]) -> None:
+        if parameters["type"] in ("error", "warning", "assert"):
+            self.errors.append(" ".join(str(a.get("value", a.get("description"))) for a in parameters["args"]))
 
-    def _note(self, event: str, parameters: dict[str, JSON]) -> None:
-        match event:
-            case "Runtime.consoleAPICalled" if parameters["type"] in ("error", "warning", "assert"):
-                arguments = parameters["args"]
-                self.errors.append(" ".join(str(a.get("value", a.get("description"))) for a in arguments))
-            case "Runtime.exceptionThrown":
-                details = parameters["exceptionDetails"]
-                self.errors.append(str(details.get("exception", {}).get("description", details["text"])))
-            case "Log.entryAdded" if parameters["entry"]["level"] in ("error", "warning"):
-                entry = parameters["entry"]
-                self.errors.append(f"{entry['text']} ({entry.get('url', '')})")
-            case _:
-                pass
+    def _note_exception(self, parameters: Mapping[str, JSON]) -> None:
+        details = parameters["exceptionDetails"]
+        self.errors.append(str(details.get("exception", {}).get("description", details["text"])))
 
-
-async def _devtools_address(process: ChildProcess, port_file: Path) -> str:
-    deadline = time.monotonic() + START_TIMEOUT_S
-    while time.monotonic() < deadline and process.returncode is None:
-        if (address := _read_address(port_file)) is not None:
-            return address
-        await asyncio.sleep(POLL_S)
-    raise ChromiumError(f"chromium opened no DevTools port ({process.describe_end()}):\n{process.output_tail}")
-
-
-def _read_address(port_file: Path) -> str | None:
-    lines = port_file.read_text().splitlines() if port_file.is_file() else []
-    return f"ws://127.0.0.1:{lines[0]}{lines[1]}" if len(lines) == 2 else None
+    def _note_entry(self, parameters: Mapping[str, JSON]) -> None:
+        entry = parameters["entry"]
+        if entry["level"] in ("error", "warning"):
+            self.errors.append(f"{entry['text']} ({entry.get('url', '')})")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+from msgspec.structs import replace
 from pluriverse_protocol.events import KeyEvent
 from pluriverse_protocol.recording_file import RecordingFile
 from pluriverse_protocol.recordings import Header, Input, Record, Said, Update
@@ -40,21 +41,16 @@ def colour_of(frame: int) -> tuple[int, int, int]:
 
 
 def write_recording(path: Path) -> Path:
-    header = Header(
-        runtime="toy", version="1.0.0", env_id="toy.First-v0", width=WIDTH, height=HEIGHT, fps=FPS, began=BEGAN
-    )
-    file = RecordingFile(path, header)
+    records: list[Record] = []
     for frame in range(FRAMES):
         at = frame / FPS
         # The first is whole; of the others one half is, so that each needs those before it.
         red, green, blue = colour_of(frame)
         box = (0, 0, WIDTH, HEIGHT) if frame == 0 else ((frame % 2) * WIDTH // 2, 0, WIDTH // 2, HEIGHT)
         pixels = np.full((HEIGHT, box[2], 4), (blue, green, red, 0), np.uint8)
-        file.write(Update(at, raw_update([(box, pixels.tobytes())])))
-        for said in _said(frame, at):
-            file.write(Said(at + TOLD_S, said))
-    file.close()
-    return path
+        records.append(Update(at, raw_update([(box, pixels.tobytes())])))
+        records += [Said(at + TOLD_S, said) for said in _said(frame, at)]
+    return recorded(path, records, replace(HEADER, began=BEGAN))
 
 
 def _said(frame: int, at: float) -> list[dict[str, Any]]:
@@ -103,11 +99,8 @@ def noise(header: Header, count: int) -> list[Record]:
     return found
 
 
-def recorded(
-    path: Path,
-    records: Sequence[Record],
-    header: Header = HEADER,
-) -> Path:
+def recorded(path: Path, records: Sequence[Record], header: Header = HEADER) -> Path:
+    path.parent.mkdir(exist_ok=True)
     file = RecordingFile(path, header)
     for record in sorted(records, key=lambda record: record.at):
         file.write(record)

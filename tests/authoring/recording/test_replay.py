@@ -9,6 +9,7 @@ from pluriverse_authoring.recording.replay import Replay
 from pluriverse_protocol.recording_file import RecordingFile
 from pluriverse_protocol.recordings import Header, Record, Said, TruncatedRecording, Update
 from pluriverse_protocol.rfb.raw_updates import raw_update
+from support.recorded import recorded
 
 HEADER = Header("toy", "1.0.0", "toy.First-v0", 8, 8, 10.0, 0.0)
 
@@ -18,11 +19,7 @@ def dot(at: float, shade: int) -> Update:
 
 
 def replay(folder: Path, records: list[Record]) -> Replay:
-    file = RecordingFile(folder / "a.plrec", HEADER)
-    for record in records:
-        file.write(record)
-    file.close()
-    return Replay(folder / "a.plrec")
+    return Replay(recorded(folder / "a.plrec", records, HEADER))
 
 
 def test_sources_are_read_in_each_frame_and_half_a_frame_after_when_something_is_drawn(tmp_path: Path) -> None:
