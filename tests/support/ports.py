@@ -6,6 +6,7 @@ import itertools
 import os
 import random
 import socket
+from pathlib import Path
 from typing import Final
 
 # Below those that Linux gives to outgoing connections and to servers that ask for any, and above compose's.
@@ -33,6 +34,8 @@ def free_port() -> int:
     raise OSError("no free port is left")
 
 
-def listens(port: int) -> bool:
-    with socket.socket() as knocking:
-        return knocking.connect_ex(("127.0.0.1", port)) == 0
+def listens(at: int | Path) -> bool:
+    """Whether somebody listens at a port of this machine, or on a Unix socket."""
+    address = str(at) if isinstance(at, Path) else ("127.0.0.1", at)
+    with socket.socket(socket.AF_UNIX if isinstance(at, Path) else socket.AF_INET) as knocking:
+        return knocking.connect_ex(address) == 0

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from unittest import mock
 
 import numpy as np
+from pluriverse_protocol.rfb.messages import fence
 from pluriverse_protocol.rfb.numbers import Encoding
 from support import rfb_encoders
 from support.pictures import photo, sprites, writing
 from support.rfb_encoders import Encoder, Picture, rectangle, update
-from support.vnc_servers import fence
 
 WIDTH, HEIGHT = 144, 80
 KINDS = ["raw", "hextile", "zrle", "tight", "tight palette", "tight gradient", "tight copy", "tight jpeg"]

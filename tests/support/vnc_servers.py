@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Generator
 
 from pluriverse.vnc import VncConnection
-from pluriverse_protocol.rfb import messages
 from pluriverse_protocol.rfb.handshake import VERSION, VERSION_BYTES
 from pluriverse_protocol.rfb.messages import read_message
 from pluriverse_protocol.rfb.numbers import ClientMessage
@@ -74,10 +73,6 @@ def one_colour(width: int, height: int, colour: int) -> bytes:
     height_of_band = height // bands
     body = bytes([colour, colour, colour, 0]) * (width * height_of_band)
     return update(*(rectangle(0, band * height_of_band, width, height_of_band, 0, body) for band in range(bands)))
-
-
-def fence(flags: int, payload: bytes) -> bytes:
-    return messages.fence(flags, payload)
 
 
 def wait_for_error(connection: VncConnection) -> Exception:

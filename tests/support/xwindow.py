@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import select
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final, Self, TypeVar
 
@@ -17,16 +17,8 @@ _T = TypeVar("_T")
 
 SILENCE_S: Final = 60.0
 
-EVENTS: Final = (
-    X.ExposureMask
-    | X.KeyPressMask
-    | X.KeyReleaseMask
-    | X.ButtonPressMask
-    | X.ButtonReleaseMask
-    | X.PointerMotionMask
-    | X.FocusChangeMask
-)
-
+KEYS_AND_BUTTONS: Final = X.KeyPressMask | X.KeyReleaseMask | X.ButtonPressMask | X.ButtonReleaseMask
+EVENTS: Final = X.ExposureMask | KEYS_AND_BUTTONS | X.PointerMotionMask | X.FocusChangeMask
 
 # What a window is told of each button that is clicked, one after the other.
 CLICKS: Final = [(button, down) for button in range(1, BUTTONS + 1) for down in (True, False)]
@@ -60,7 +52,7 @@ class Window:
     def __exit__(self, *_: object) -> None:
         self.connection.display.socket.close()
 
-    def fill(self, x: int, y: int, width: int, height: int, rgb: tuple[int, int, int]) -> None:
+    def fill(self, x: int, y: int, width: int, height: int, rgb: Sequence[int]) -> None:
         red, green, blue = rgb
         context = self._window.create_gc(foreground=red << 16 | green << 8 | blue)
         self._window.fill_rectangle(context, x, y, width, height)
@@ -103,9 +95,9 @@ class Window:
         return self._ask_until(self.held, lambda held: len(held) == count)
 
     def wait_for_pointer(self, x: int, y: int) -> None:
-        self._ask_until(self._pointer, lambda place: place == (x, y))
+        self._ask_until(self.pointer, lambda place: place == (x, y))
 
-    def _pointer(self) -> tuple[int, int]:
+    def pointer(self) -> tuple[int, int]:
         answer = self.connection.screen().root.query_pointer()
         return answer.root_x, answer.root_y
 

@@ -15,10 +15,11 @@ from pluriverse.rfb import Region, RfbProtocolError
 from pluriverse.vnc import Frame, VncConnection, VncOptions, connect, wait_for_frames
 from pluriverse.vnc.options import Implementation
 from pluriverse_protocol.events import KeyEvent, PointerEvent
+from pluriverse_protocol.rfb.messages import fence
 from pluriverse_protocol.rfb.numbers import ClientMessage, FenceFlag
 from support.rfb_encoders import rectangle, update
 from support.sockets import DEADLINE_S
-from support.vnc_servers import Peer, fence, one_colour, server, wait_for_error
+from support.vnc_servers import Peer, one_colour, server, wait_for_error
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
 

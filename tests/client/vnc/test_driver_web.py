@@ -14,9 +14,10 @@ from pluriverse.rfb import RfbProtocolError
 from pluriverse.vnc import Frame, VncConnection, VncOptions, connect_web, wait_for_frames
 from pluriverse.vnc.options import Implementation
 from pluriverse_protocol.events import KeyEvent
+from pluriverse_protocol.rfb.messages import fence
 from pluriverse_protocol.rfb.numbers import ClientMessage, FenceFlag
 from support.sockets import DEADLINE_S, listening, shake_hands
-from support.vnc_servers import Peer, fence, one_colour, wait_for_error
+from support.vnc_servers import Peer, one_colour, wait_for_error
 from websockets.frames import Close, Opcode
 from websockets.frames import Frame as Message
 from websockets.protocol import State

@@ -260,7 +260,7 @@ async def test_zoom_shows_the_environments_part_and_clicks_still_land_where_they
     await browser.wait_until(f"Math.abs({size} - 80 / 120) < 0.01")
     await browser.click(".surface")
     await desktop.wait_for_inputs([("button", 1)])
-    x, y = desktop.pointer()
+    x, y = desktop.window.pointer()
     assert abs(x - 140) <= 1
     assert abs(y - 100) <= 1
     await browser.click("#zoom")

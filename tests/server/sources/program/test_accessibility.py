@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 from collections.abc import Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -13,6 +12,7 @@ from pluriverse_server.sources.program import accessibility, make_program_reader
 from pluriverse_server.sources.program.accessibility import MAX_WIDGETS, AccessibilityReader, all_widgets
 from pluriverse_server.sources.program.bus import Bus, BusObject
 from pluriverse_server.sources.reading import SourceError
+from support.ports import listens
 from support.program import running, target, until, until_value
 from support.typist import Typist
 from support.widgets import GAME, Played, bus_for, playing
@@ -138,12 +138,6 @@ def test_readers_of_one_program_look_through_its_widgets_together(
         reader.close()
 
 
-def answers(path: Path) -> bool:
-    """Whether somebody listens on a Unix socket."""
-    with socket.socket(socket.AF_UNIX) as client:
-        return client.connect_ex(str(path)) == 0
-
-
 def test_accessibility_bus_of_an_ordinary_session_is_asked_for(tmp_path: Path) -> None:
     address = f"unix:path={tmp_path / 'session'}"
     with xvfb() as screen:
@@ -153,6 +147,6 @@ def test_accessibility_bus_of_an_ordinary_session_is_asked_for(tmp_path: Path) -
         reader = make_program_reader(table, target(tmp_path, environment=environment))
         session = ["dbus-daemon", "--session", f"--address={address}", "--nofork"]
         with running(session, environment), running([str(GAME)], environment):
-            until(lambda: answers(tmp_path / "session"), bool)
+            until(lambda: listens(tmp_path / "session"), bool)
             until_value(reader, "GNOME 2048")
             reader.close()
