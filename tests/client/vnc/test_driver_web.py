@@ -168,19 +168,10 @@ def test_close_is_an_error_that_tells_why_and_the_last_picture_stays(
         assert (frame_of(connection, 1).array == 3).all()
 
 
-@pytest.mark.parametrize(
-    "sent",
-    [
-        message(b"text", Opcode.TEXT),
-        Message(Opcode.BINARY, b"masked").serialize(mask=True),
-        b"HTTP/1.1 200 OK\r\n\r\n",
-    ],
-    ids=["text", "masked", "HTTP"],
-)
-def test_what_nobody_agreed_on_is_a_typed_error(implementation: Implementation, sent: bytes) -> None:
+def test_what_nobody_agreed_on_is_a_typed_error(implementation: Implementation) -> None:
     def script(peer: Peer, web: InWeb) -> None:
         peer.wait_for_request()
-        web.flush(sent)
+        web.flush(message(b"text", Opcode.TEXT))
         read_on(peer, web)
 
     with serving(script) as endpoint, connected(endpoint, implementation) as connection:

@@ -107,7 +107,7 @@ def test_validate_counts_environments_warns_and_names_mistakes(tmp_path: Path) -
     assert re.search(r"runtime\.toml:\d+: runtime\.fps: .*number.*'fast'; write a number", mistaken.stderr)
 
 
-async def test_init_writes_what_can_be_tried_and_refuses_a_folder_in_use(tmp_path: Path) -> None:
+async def test_init_writes_what_can_be_tried(tmp_path: Path) -> None:
     game = tmp_path / "game"
     assert f"next: pluriverse-server try {game}" in invoked("init", "my-game", "--directory", str(game)).output
     port = free_port()
@@ -115,8 +115,6 @@ async def test_init_writes_what_can_be_tried_and_refuses_a_folder_in_use(tmp_pat
     async with running("try", str(game), "my-game.Catch-v0", *options) as process:
         said = await output_until(process, "Ctrl-C")
     assert f"http://127.0.0.1:{port}/viewer/?password=sesame&readings=1&control=1" in said
-    again = invoked("init", "my-game", "--directory", str(game))
-    assert (again.exit_code, "is not empty" in again.stderr) == (2, True)
 
 
 async def test_recording_is_ended_with_ctrl_c_then_labelled_and_scored(tmp_path: Path) -> None:
@@ -160,9 +158,6 @@ async def test_recording_is_ended_with_ctrl_c_then_labelled_and_scored(tmp_path:
             ["learn", "{}", "score", "other.Env-v0"],
             "unknown environment 'other.Env-v0'; runtime my-game has 1, such as my-game.Catch-v0",
         ),
-        (["learn", "{}", "title"], "title reads no number or text; those that do are: score, lives"),
-        (["learn", "{}", "score"], "says what score was; make one with pluriverse-server record"),
-        (["record", "{}", "--output", "{}/game.py"], "game.py is there already"),
     ],
 )
 def test_what_an_author_forgot_is_told_with_what_mends_it(tmp_path: Path, arguments: list[str], complaint: str) -> None:

@@ -16,7 +16,7 @@ import pytest
 from pluriverse_server.daemon.http_auth import MAX_PENDING
 from pluriverse_server.kit import views
 from support.agent import Agent, connected
-from support.served import PASSWORD, serving
+from support.served import PASSWORD, Served, serving
 from support.toy import Process
 from support.waiting import eventually
 from websockets.exceptions import InvalidStatus
@@ -73,9 +73,7 @@ async def test_healthz_is_alive_and_readyz_only_while_an_environment_runs(tmp_pa
 
 async def test_page_of_another_site_is_kept_from_the_rewarder(tmp_path: Path) -> None:
     async with serving(tmp_path) as served:
-        with pytest.raises(InvalidStatus, match="403"):
-            async with served.agent(origin="http://elsewhere.example"):
-                pass
+        assert (await refusal(served, "/", origin="http://elsewhere.example"))[0] == 403
         async with served.agent(path="/any/path?at=all", origin=f"http://127.0.0.1:{served.port}") as agent:
             await agent.assert_alive()
 
@@ -92,8 +90,14 @@ async def begin_lockstep(agent: Agent, process: Process) -> None:
     await agent.hear_method("v0.env.describe", env_state="running", clock="lockstep")
 
 
-def refusal(error: pytest.ExceptionInfo[InvalidStatus]) -> tuple[int, str]:
-    response = error.value.response
+async def refusal(
+    served: Served, path: str = "/step", password: str | None = PASSWORD, **options: Any
+) -> tuple[int, str]:
+    """The status of a refused handshake, and what is said of it."""
+    with pytest.raises(InvalidStatus) as refused:
+        async with connected(served.port, password, path=path, **options):
+            pass
+    response = refused.value.response
     text = bytes(response.body or b"").decode()
     return response.status_code, json.loads(text)["error"] if text.startswith("{") else text
 
@@ -120,27 +124,19 @@ async def test_step_channel_of_the_agent_goes_to_the_program_which_alone_speaks_
 async def test_step_channel_needs_the_password(tmp_path: Path, password: str | None) -> None:
     async with serving(tmp_path, toy_options=TAKES_STEP_CHANNELS) as served, served.agent() as agent:
         await begin_lockstep(agent, await served.running())
-        with pytest.raises(InvalidStatus) as refused:
-            async with connected(served.port, password, path="/step"):
-                pass
-        assert refusal(refused)[0] == 401
-        assert "password" in refusal(refused)[1]
+        status, said = await refusal(served, password=password)
+        assert status == 401
+        assert "password" in said
 
 
 async def test_step_channel_is_the_agents_alone(tmp_path: Path) -> None:
     async with serving(tmp_path, toy_options=TAKES_STEP_CHANNELS) as served:
         process = await served.running()
-        with pytest.raises(InvalidStatus) as refused:
-            async with served.agent(path="/step"):
-                pass
-        assert refusal(refused) == (403, "only the remote's agent takes steps; connect, and send a reset first")
+        assert await refusal(served) == (403, "only the remote's agent takes steps; connect, and send a reset first")
         async with served.agent(token="the agent's") as agent:
             await begin_lockstep(agent, process)
             for token in (None, "another's"):
-                with pytest.raises(InvalidStatus) as refused:
-                    async with served.agent(path="/step", token=token):
-                        pass
-                assert refusal(refused)[0] == 403
+                assert (await refusal(served, token=token))[0] == 403
             await agent.assert_alive()
 
 
@@ -208,16 +204,10 @@ async def test_step_channel_that_cannot_be_is_refused_with_the_reason(
     async with serving(tmp_path, toy_options=options) as served, served.agent() as agent:
         process = await served.running()
         await agent.assert_alive()
-        with pytest.raises(InvalidStatus) as refused:
-            async with served.agent(path="/step"):
-                pass
         in_real_time = 'the episode is in real time; begin one with v0.env.reset and "clock": "lockstep"'
-        assert refusal(refused) == (409, in_real_time)
+        assert await refusal(served) == (409, in_real_time)
         await begin_lockstep(agent, process)
-        with pytest.raises(InvalidStatus) as refused:
-            async with served.agent(path=f"/step?{query}"):
-                pass
-        code, said = refusal(refused)
+        code, said = await refusal(served, f"/step?{query}")
         assert (code, said[: len(error)]) == (status, error)
 
 
@@ -225,10 +215,8 @@ async def test_view_of_a_remote_that_makes_none_is_refused(tmp_path: Path, monke
     monkeypatch.setattr(views, "available", lambda: False)
     async with serving(tmp_path, toy_options=TAKES_STEP_CHANNELS) as served, served.agent() as agent:
         await begin_lockstep(agent, await served.running())
-        with pytest.raises(InvalidStatus) as refused:
-            async with served.agent(path="/step?grey=1"):
-                pass
-        assert refusal(refused) == (409, "this remote sends whole pictures alone; its description has no views")
+        alone = "this remote sends whole pictures alone; its description has no views"
+        assert await refusal(served, "/step?grey=1") == (409, alone)
         async with served.agent(path="/step?grey=0") as step_channel:
             assert await step_channel.socket.recv() == b"taken"
 
@@ -236,10 +224,8 @@ async def test_view_of_a_remote_that_makes_none_is_refused(tmp_path: Path, monke
 async def test_page_of_another_site_is_kept_from_step_channels(tmp_path: Path) -> None:
     async with serving(tmp_path, toy_options=TAKES_STEP_CHANNELS) as served, served.agent() as agent:
         await begin_lockstep(agent, await served.running())
-        with pytest.raises(InvalidStatus) as refused:
-            async with served.agent(path="/step", origin="http://elsewhere.example"):
-                pass
-        assert refusal(refused) == (403, "only the remote's own pages may connect from a browser")
+        own = "only the remote's own pages may connect from a browser"
+        assert await refusal(served, origin="http://elsewhere.example") == (403, own)
         async with served.agent(path="/step", origin=f"http://127.0.0.1:{served.port}") as step_channel:
             assert await step_channel.socket.recv() == b"taken"
 
