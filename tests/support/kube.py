@@ -64,7 +64,7 @@ class FakeCluster:
         self.kinds = set(GROUPS)
         self.rights: list[Manifest] = trainers_rights()
         self.ahead_s = 0.0
-        self.on_change: Callable[[str, str, Manifest], None] = do_nothing
+        self.on_change: Callable[[str, str, Manifest], None] = lambda *_: None
         self._version = 100
         self._oldest = 100
         self._history: deque[tuple[int, str, str, Manifest]] = deque()
@@ -293,10 +293,6 @@ def selected(manifest: Manifest, selector: str) -> bool:
     """Whether an object has the labels."""
     wanted = [each.split("=") for each in selector.split(",") if each]
     return all(manifest["metadata"].get("labels", {}).get(name) == value for name, value in wanted)
-
-
-def do_nothing(what: str, plural: str, manifest: Manifest) -> None:
-    """Control nothing."""
 
 
 def failure(code: int, reason: str, message: str) -> tuple[int, Manifest, Mapping[str, str]]:

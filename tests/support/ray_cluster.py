@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import tempfile
-import time
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -14,6 +13,7 @@ import pytest
 import ray as ray_package
 from pluriverse.remotes.address import Address
 from ray import cluster_utils
+from support.waiting import within
 
 # Most of their types are unknown to type checkers.
 ray: Final[Any] = ray_package
@@ -91,11 +91,6 @@ def runs(address: Address) -> bool:
     return bool(processes(f"--rewarder-port {address.rewarder_port}"))
 
 
-def within(seconds: float, condition: Callable[[], object]) -> bool:
-    """Whether ``condition`` comes to hold."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.05)
-    return True
+def node_of(actor: Any) -> str:
+    """The node's own name, since all nodes here have one address."""
+    return ray.get(actor.__ray_call__.remote(lambda _: ray.get_runtime_context().get_node_id()))

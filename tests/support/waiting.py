@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -15,6 +16,16 @@ async def eventually(condition: Callable[[], object], deadline_s: float = DEADLI
     async with asyncio.timeout(deadline_s):
         while not condition():  # noqa: ASYNC110 - what is looked at belongs to another process or library
             await asyncio.sleep(LOOK_S)
+
+
+def within(seconds: float, condition: Callable[[], object]) -> bool:
+    """Whether ``condition`` comes to hold."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.05)
+    return True
 
 
 async def assert_cancelled_after(turns: int, task: asyncio.Task[Any]) -> None:

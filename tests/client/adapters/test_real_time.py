@@ -41,10 +41,16 @@ def end(*, terminated: bool = True, value: int | None = None, error: str | None 
     return look(value, **options)._replace(**ends)
 
 
-def playing(**options: Any) -> Player:
-    """A player whose episode has shown its first frame at clock 100."""
+def asked(**options: Any) -> Player:
+    """A player whose episode has been asked for."""
     player = Player(BLANK, fps=FPS, **options)
     player.reset()
+    return player
+
+
+def playing(**options: Any) -> Player:
+    """One whose episode has shown its first frame at clock 100."""
+    player = asked(**options)
     assert player.take(look(1, clock=100.0), now=0.0) is not None
     return player
 
@@ -60,8 +66,7 @@ def take(player: Player, *looks: Result, now: float = 0.0) -> Result:
 
 
 def test_first_turn_comes_with_the_first_frame() -> None:
-    player = Player(BLANK, fps=FPS)
-    player.reset()
+    player = asked()
     turn = take(player, look(None), look(None, reward=0.0), look(3, text="go", state=[1.0]))
     assert (turn.first, turn.reward, turn.elapsed, turn.text, turn.observation) == (True, 0.0, 0, "go", [1.0])
     assert turn.picture[0, 0, 0] == 3
@@ -69,16 +74,14 @@ def test_first_turn_comes_with_the_first_frame() -> None:
 
 
 def test_reward_that_came_with_the_first_frame_belongs_to_the_first_step() -> None:
-    player = Player(BLANK, fps=FPS)
-    player.reset()
+    player = asked()
     take(player, look(None, reward=1.0), look(1, clock=100.0, reward=2.0))
     player.act(0.0)
     assert take(player, look(1, clock=100.02, reward=4.0)).reward == 7.0
 
 
 def test_episode_that_ended_before_it_was_seen_is_nobodys() -> None:
-    player = Player(BLANK, fps=FPS)
-    player.reset()
+    player = asked()
     first = take(player, look(None, reward=5.0), end(reward=3.0), look(1, clock=100.0))
     assert not first.terminated
     player.act(0.0)
@@ -96,8 +99,7 @@ def test_step_lasts_as_many_frames_as_are_to_be_skipped(frame_skip: int) -> None
 
 @pytest.mark.parametrize("updates", [0, 1, 5])
 def test_step_without_a_clock_lasts_its_frames_however_many_updates_come(updates: int) -> None:
-    player = Player(BLANK, fps=FPS, frame_skip=3)
-    player.reset()
+    player = asked(frame_skip=3)
     take(player, look(1), now=10.0)
     player.act(10.01)
     assert player.due_at == pytest.approx(10.0 + 3 / FPS)
@@ -120,8 +122,7 @@ def test_step_whose_clock_can_not_be_read_any_more_lasts_its_frames() -> None:
 def test_rate_without_a_clock_is_exact_however_late_the_agent_is_by_less_than_half_a_frame(
     late: list[float], frame_skip: int
 ) -> None:
-    player = Player(BLANK, fps=FPS, frame_skip=frame_skip)
-    player.reset()
+    player = asked(frame_skip=frame_skip)
     take(player, look(1), now=0.0)
     now = 0.0
     for late_s in late:
@@ -133,8 +134,7 @@ def test_rate_without_a_clock_is_exact_however_late_the_agent_is_by_less_than_ha
 
 @given(st.lists(st.floats(0.0, 0.009), min_size=101, max_size=101), st.sampled_from([1, 2, 3, 5]))
 def test_rate_by_the_painted_clock_is_exact_however_often_it_is_painted(late: list[float], times: int) -> None:
-    player = Player(BLANK, fps=FPS)
-    player.reset()
+    player = asked()
     frames = [100.0 + (frame + late_s * FPS) / (FPS * times) for frame, late_s in enumerate(late)]
     take(player, look(1, clock=frames[0]))
     steps = 0
@@ -156,8 +156,7 @@ def test_clock_that_was_set_back_costs_one_stall() -> None:
 
 
 def test_agent_that_was_late_goes_on_from_there() -> None:
-    player = Player(BLANK, fps=FPS)
-    player.reset()
+    player = asked()
     take(player, look(1), now=0.0)
     player.act(3.0)
     take(player, look(1), now=3.0)
@@ -242,8 +241,7 @@ def test_acting_at_the_wrong_time_says_the_rule() -> None:
 
 
 def test_lives_are_in_every_turn_until_the_next_episode() -> None:
-    player = Player(BLANK, fps=FPS)
-    player.reset()
+    player = asked()
     assert take(player, look(None, lives=5), look(1, clock=100.0)).info["lives"] == 5
     player.act(0.0)
     assert take(player, look(1, clock=100.02)).info["lives"] == 5

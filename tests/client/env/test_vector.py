@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pluriverse
 import pytest
+from msgspec.structs import replace
 from pluriverse import steady
 from pluriverse.env import connections as connections_module
 from pluriverse.env.connections import RemoteConnection
@@ -90,24 +91,9 @@ class Bench:
         for index in range(self.env.n):
             await self.begin(index)
 
-    def report(self, *reports: Any, index: int = 0) -> None:
-        self.programs[index].report(*(make(self.episodes[index]) for make in reports))
-
-
-def of_reward(reward: float) -> Callable[[int], Reward]:
-    return lambda episode: Reward(episode, reward)
-
-
-def of_text(text: str) -> Callable[[int], Text]:
-    return lambda episode: Text(episode, text)
-
-
-def of_observation(observation: Any) -> Callable[[int], Observation]:
-    return lambda episode: Observation(episode, observation)
-
-
-def of_done(reward: float = 0.0, **how: Any) -> Callable[[int], Done]:
-    return lambda episode: Done(episode, reward, **how)
+    def report(self, *reports: Reward | Text | Observation | Done, index: int = 0) -> None:
+        """Of the episode under way, whichever they name."""
+        self.programs[index].report(*(replace(each, episode=self.episodes[index]) for each in reports))
 
 
 @contextlib.asynccontextmanager
@@ -155,7 +141,7 @@ async def test_reset_returns_nones_at_once_and_steps_are_masked_until_it_runs(tm
 async def test_rewards_texts_and_observations_come_with_the_step_after_them(tmp_path: Path) -> None:
     async with bench(tmp_path) as b:
         await b.reset()
-        b.report(of_reward(1.5), of_text("hello"), of_observation([1, 2]))
+        b.report(Reward(0, 1.5), Text(0, "hello"), Observation(0, [1, 2]))
         (observation,), _, done_n, (info,) = await b.step_until(lambda step: step[1] == [1.5])
         while "observation" not in observation:
             await asyncio.sleep(0.002)
@@ -175,7 +161,7 @@ async def test_described_structured_observation_is_in_an_episodes_first_observat
         b.episodes[0] = (await b.programs[0].begin()).episode
         (observation,), *_ = await b.step_until(lambda step: step[3][0].get("env_status.env_state") == "running")
         assert observation is None
-        b.report(of_observation([1, 2]))
+        b.report(Observation(0, [1, 2]))
         (observation,), *_ = await b.step_until(lambda step: step[0][0] is not None)
         assert observation == {"vision": None, "text": [], "observation": [1, 2]}
 
@@ -184,7 +170,7 @@ async def test_done_comes_with_the_old_reward_and_the_next_episode_begins_by_its
     async with bench(tmp_path) as b:
         await b.reset()
         first = b.episodes[0]
-        b.report(of_reward(1.0), of_done(2.0, reason="won"))
+        b.report(Reward(0, 1.0), Done(0, 2.0, reason="won"))
         total, observation, info = await b.play_out()
         assert total == 3.0
         assert (info["terminated"], info["truncated"], info["reason"]) == (True, False, "won")
@@ -199,7 +185,7 @@ async def test_done_comes_with_the_old_reward_and_the_next_episode_begins_by_its
 async def test_peek_sees_and_takes_nothing(tmp_path: Path) -> None:
     async with bench(tmp_path) as b:
         await b.reset()
-        b.report(of_reward(1.0), of_done(1.0))
+        b.report(Reward(0, 1.0), Done(0, 1.0))
         b.episodes[0] = (await b.programs[0].begin()).episode
         async with asyncio.timeout(DEADLINE_S):
             while (peeked := b.step([PEEK_REWARD]))[3][0]["env_status.peek.episode_id"] != str(b.episodes[0]):
@@ -278,7 +264,7 @@ async def test_bad_action_raises_and_nothing_is_sent(tmp_path: Path) -> None:
         with pytest.raises(ResetNeeded):
             b.step()
         await b.reset()
-        b.report(of_reward(1.0), index=0)
+        b.report(Reward(0, 1.0), index=0)
         await asyncio.sleep(0.05)
         with pytest.raises(ActionError, match="action 1"):
             b.step([], [("KeyEvent", "no such key", True)])
@@ -291,7 +277,7 @@ async def test_bad_action_raises_and_nothing_is_sent(tmp_path: Path) -> None:
 async def test_remote_that_breaks_is_one_index_and_comes_back(tmp_path: Path) -> None:
     async with bench(tmp_path, 2) as b:
         await b.reset()
-        b.report(of_reward(4.0))
+        b.report(Reward(0, 4.0))
         link = b.link(0)
         await eventually(lambda: b.served[0].service.status()["episode_reward"] == 4.0)
         # The daemon hangs up on its agent, but goes on: the agent comes back to it.
@@ -382,7 +368,7 @@ async def earn(b: Bench, earned: list[float], seconds: float) -> float:
     given = 0.0
     while loop.time() < until:
         reward = loop.time() % 1 // 0.25 + 0.25  # whose sums are exact
-        b.report(of_reward(reward))
+        b.report(Reward(0, reward))
         given += reward
         await step_once(b, earned)
     return given
@@ -423,9 +409,9 @@ async def test_episode_that_ends_in_an_outage_ends_once_with_all_that_it_earned(
         b.relays[0].drop()
         link = b.link(0)
         await eventually(lambda: link.rewarder.lost)
-        b.report(of_reward(1.0), of_done(2.0, reason="won"))
+        b.report(Reward(0, 1.0), Done(0, 2.0, reason="won"))
         b.episodes[0] = (await b.programs[0].begin()).episode
-        b.report(of_reward(4.0))
+        b.report(Reward(0, 4.0))
         b.relays[0].carry()
         rewards, _, info = await b.play_out()
         assert (rewards, info["reason"], info["terminated"]) == (3.0, "won", True)
@@ -512,7 +498,7 @@ async def test_wait_returns_when_a_rewarder_says_something(tmp_path: Path) -> No
         await b.reset()
         b.step()
         waiting = asyncio.create_task(asyncio.to_thread(b.env.wait, DEADLINE_S))
-        b.report(of_reward(1.0))
+        b.report(Reward(0, 1.0))
         assert await waiting
         assert b.step()[1] == [1.0]
 

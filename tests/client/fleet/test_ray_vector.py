@@ -12,8 +12,9 @@ import pytest
 from pluriverse.errors import ActionError, Closed, ConfigurationError, Misuse, RemoteUnavailable
 from pluriverse.fleet import Batch, RayVector
 from pluriverse.remotes.ray import RayOptions
-from support.ray_cluster import CLUSTER_S, Cluster, add_node, ray, ray_cluster, within
+from support.ray_cluster import CLUSTER_S, Cluster, add_node, node_of, ray, ray_cluster
 from support.remotes import ROOT
+from support.waiting import within
 
 PONG = "gym-core.PongDeterministic-v3"
 SHAPE = (210, 160, 3)
@@ -49,10 +50,6 @@ def act(vector: RayVector, batch: Batch) -> None:
 def play(vector: RayVector, timeout_s: float = 60.0) -> None:
     while True:
         act(vector, vector.recv(timeout_s))
-
-
-def this_node(_: object) -> str:
-    return ray.get_runtime_context().get_node_id()
 
 
 def actors(vector: RayVector) -> list[Any]:
@@ -154,12 +151,12 @@ def test_a_vector_that_died_is_made_anew_and_the_other_goes_on(vector: RayVector
 def test_a_vector_whose_node_is_killed_is_made_anew_on_another(cluster: Cluster) -> None:
     # No node has room for two of them.
     with RayVector(PONG, 2, remotes="local:1", reserve=RayOptions(cpu=0.6 * CPU)) as vector:
-        node, other = ray.get([actor.__ray_call__.remote(this_node) for actor in actors(vector)])
+        node, other = map(node_of, actors(vector))
         assert node != other
         cluster.remove_node(next(each for each in cluster.worker_nodes if each.node_id == node), allow_graceful=False)
         add_node(cluster, CPU)
         play_through_a_loss(vector, {0})
-        assert ray.get(actors(vector)[0].__ray_call__.remote(this_node)) not in (node, other)
+        assert node_of(actors(vector)[0]) not in (node, other)
 
 
 def test_documentation_is_followed(cluster: Cluster) -> None:

@@ -4,9 +4,7 @@ import contextlib
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Generator
-from typing import Any
 
 import docker
 import pytest
@@ -16,6 +14,7 @@ from pluriverse.remotes.docker import OWNER, why_unavailable
 from pluriverse.remotes.health import why_not_ready
 from pluriverse.remotes.manager import no_progress
 from pluriverse.remotes.owner import this_process
+from support.waiting import within
 
 PONG = "gym-core.PongDeterministic-v3"
 
@@ -23,44 +22,30 @@ pytestmark = pytest.mark.container
 
 
 def owned(owner: str) -> list[str]:
-    client = docker.from_env()
-    try:
+    with contextlib.closing(docker.from_env()) as client:
         containers = client.containers.list(all=True, filters={"label": f"{OWNER}={owner}"}, ignore_removed=True)
         return [str(container.id) for container in containers]
-    finally:
-        client.close()
-
-
-def host_config_of(container: str) -> dict[str, Any]:
-    client = docker.from_env()
-    try:
-        return client.containers.get(container).attrs["HostConfig"]
-    finally:
-        client.close()
 
 
 def test_containers_are_started_replaced_and_removed() -> None:
     remotes = parse("docker:2?memory=2Gi&cpu=1.5", PONG)
-    try:
+    with contextlib.closing(remotes), contextlib.closing(docker.from_env()) as client:
         first, second = remotes.start(no_progress)
         assert why_not_ready(first) is None
         assert why_not_ready(second) is None
         before = owned(this_process())
         assert len(before) == 2
-        config = host_config_of(before[0])
+        containers = [client.containers.get(id_) for id_ in before]
+        config = containers[0].attrs["HostConfig"]
         assert config["LogConfig"] == {"Type": "json-file", "Config": {"max-file": "3", "max-size": "10m"}}
         assert (config["Memory"], config["NanoCpus"]) == (2 * 1024**3, 1_500_000_000)
         assert remotes.replace(1) == second
-        client = docker.from_env()
-        for id_ in before:
-            client.containers.get(id_).kill()
-        client.close()
+        for container in containers:
+            container.kill()
         third = remotes.replace(0)
         assert why_not_ready(third) is None
         # The other that was killed is gone, and nobody asked for another one.
         assert len(owned(this_process())) == 1
-    finally:
-        remotes.close()
     remotes.close()
     assert not owned(this_process())
 
@@ -70,6 +55,7 @@ import os, sys
 from pluriverse.remotes import parse
 from pluriverse.remotes.manager import no_progress
 from pluriverse.remotes.owner import this_process
+from support.waiting import within
 remotes = parse("docker:1", {PONG!r})
 print(this_process(), *remotes.start(no_progress), flush=True)
 # A copy of everything in a process that lives longer.
@@ -94,41 +80,30 @@ def owning() -> Generator[tuple[subprocess.Popen[str], str]]:
         process.communicate()
 
 
-def gone_within(owner: str, seconds: float) -> bool:
-    deadline = time.monotonic() + seconds
-    while owned(owner):
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.05)
-    return True
-
-
 @pytest.mark.parametrize("signum", [signal.SIGKILL, signal.SIGTERM])
 def test_containers_end_by_themselves_with_their_process(signum: signal.Signals) -> None:
     with owning() as (process, owner):
         process.send_signal(signum)
-        assert gone_within(owner, 10.0)
+        assert within(10.0, lambda: not owned(owner))
 
 
 def test_containers_of_a_process_that_is_only_stopped_go_on() -> None:
     with owning() as (process, owner):
         process.send_signal(signal.SIGSTOP)
-        assert not gone_within(owner, 2.0)
+        assert not within(2.0, lambda: not owned(owner))
         process.send_signal(signal.SIGCONT)
         assert len(owned(owner)) == 1
 
 
 def test_container_that_hangs_is_removed_when_the_next_process_starts_some() -> None:
-    with owning() as (process, owner):
+    with owning() as (process, owner), contextlib.closing(docker.from_env()) as client:
         (id_,) = owned(owner)
-        client = docker.from_env()
         client.containers.get(id_).pause()
         process.kill()
         process.wait()
         assert owned(owner)
         parse("docker:1", PONG).close()
         assert not owned(owner)
-        client.close()
 
 
 def test_container_that_cannot_start_its_environment_says_why() -> None:
@@ -136,7 +111,7 @@ def test_container_that_cannot_start_its_environment_says_why() -> None:
     with pytest.raises(RemoteUnavailable, match=r"unknown environment 'gym-core\.Nonsense-v0'"):
         remotes.start(no_progress)
     # The engine removes what has ended by itself, in its own time.
-    assert gone_within(this_process(), 10.0)
+    assert within(10.0, lambda: not owned(this_process()))
 
 
 def test_image_that_is_not_there_is_told_with_what_builds_it() -> None:

@@ -14,7 +14,8 @@ from pluriverse.remotes import parse
 from pluriverse.remotes.health import why_not_ready
 from pluriverse.remotes.manager import StartedRemotes, no_progress
 from pluriverse.remotes.ray import RayRemote, connect
-from support.ray_cluster import CLUSTER_S, GONE_S, Cluster, ray, ray_cluster, runs, within
+from support.ray_cluster import CLUSTER_S, GONE_S, Cluster, node_of, ray, ray_cluster, runs
+from support.waiting import within
 
 PONG = "gym-core.PongDeterministic-v3"
 LOCAL = "ray:{}?how=local&cpu=0.1"
@@ -40,15 +41,6 @@ def remotes(cluster: Cluster) -> Generator[StartedRemotes[RayRemote]]:
     remotes.close()
 
 
-def this_node(_: object) -> str:
-    return ray.get_runtime_context().get_node_id()
-
-
-def node_of(remote: RayRemote) -> str:
-    """The node's own name, since all nodes here have one address."""
-    return ray.get(remote.actor.__ray_call__.remote(this_node))
-
-
 def held(remotes: StartedRemotes[RayRemote]) -> list[RayRemote]:
     found = [remote for remote in remotes._remotes if remote is not None]  # pyright: ignore[reportPrivateUsage]
     assert len(found) == remotes.n
@@ -61,7 +53,7 @@ def test_remotes_are_spread_over_the_nodes_and_gone_when_closed(remotes: Started
     assert len({address.password for address in addresses}) == 3
     # Others reach them, unlike this machine's own.
     assert {address.host for address in addresses} == {ray.util.get_node_ip_address()}
-    assert len({node_of(remote) for remote in held(remotes)}) > 1
+    assert len({node_of(remote.actor) for remote in held(remotes)}) > 1
     remotes.close()
     assert within(GONE_S, lambda: not any(map(runs, addresses)))
 

@@ -84,6 +84,13 @@ class Stage:
         self.turn()
         return agent
 
+    def begin(self, episode: Counting | None = None) -> StepChannelAgent:
+        """The agent of an episode, which has had its first frame."""
+        self.lockstep.begin(episode or Counting())
+        agent = self.open_step_channel()
+        agent.hear_first()
+        return agent
+
     def close(self) -> None:
         for each in self.lockstep.waits_on:
             each.close()
@@ -110,9 +117,7 @@ def test_the_first_frame_comes_unasked_with_a_step_channel_and_with_an_episode(s
 
 def test_a_step_is_answered_once_its_frames_are_played(stage: Stage) -> None:
     steps = Counting()
-    stage.lockstep.begin(steps)
-    agent = stage.open_step_channel()
-    agent.hear_first()
+    agent = stage.begin(steps)
     message_id = agent.step(7, 3, [KeyEvent(99, True)], episode=1)
     stage.turn()
     message, headers, pixels = agent.hear()
@@ -123,9 +128,7 @@ def test_a_step_is_answered_once_its_frames_are_played(stage: Stage) -> None:
 
 
 def test_the_last_step_says_how_it_ended_and_those_after_it_are_refused(stage: Stage) -> None:
-    stage.lockstep.begin(Counting())
-    agent = stage.open_step_channel()
-    agent.hear_first()
+    agent = stage.begin()
     last, pixels = stage.step(agent, 1, 3600)
     assert (last.reward, last.done, last.terminated, last.truncated) == (10.0, True, True, False)
     assert last.info == {"lives": 3, "reason": "enough"}
@@ -152,9 +155,7 @@ def test_keys_that_the_agent_may_not_press_do_not_reach_the_program(stage: Stage
 
 
 def test_two_steps_at_once_are_played_and_answered_one_after_the_other(stage: Stage) -> None:
-    stage.lockstep.begin(Counting())
-    agent = stage.open_step_channel()
-    agent.hear_first()
+    agent = stage.begin()
     for n, frames in ((1, 2), (2, 3)):
         agent.protocol.send_text(encode(AgentStep(n, frames), Headers(n, 1.0, 1)).encode())
     agent.flush()
@@ -178,9 +179,7 @@ def test_steps_before_a_reset_and_in_real_time_are_refused(stage: Stage) -> None
 
 
 def test_a_step_of_an_episode_that_a_reset_has_ended_is_not_played_in_the_next(stage: Stage) -> None:
-    stage.lockstep.begin(Counting(1))
-    agent = stage.open_step_channel()
-    agent.hear_first()
+    agent = stage.begin()
     agent.step(1, episode=1)
     steps = Counting(2)
     stage.lockstep.begin(steps)
@@ -192,9 +191,7 @@ def test_a_step_of_an_episode_that_a_reset_has_ended_is_not_played_in_the_next(s
 
 @pytest.mark.parametrize("politely", [True, False])
 def test_an_agent_that_leaves_in_the_middle_of_a_step_leaves_room_for_the_next(stage: Stage, politely: bool) -> None:
-    stage.lockstep.begin(Counting())
-    agent = stage.open_step_channel()
-    agent.hear_first()
+    agent = stage.begin()
     agent.step(1)
     if politely:
         agent.protocol.send_close(1000)
@@ -218,9 +215,7 @@ def test_a_new_step_channel_takes_the_place_of_the_last(stage: Stage) -> None:
 
 
 def test_an_agent_that_has_lost_its_seat_is_hung_up_on_and_the_next_one_is_served(stage: Stage) -> None:
-    stage.lockstep.begin(Counting())
-    agent = stage.open_step_channel()
-    agent.hear_first()
+    agent = stage.begin()
     stage.listener.take_back()
     stage.turn()
     assert agent.hear_end() is None
@@ -242,9 +237,7 @@ def test_a_step_channel_to_an_episode_that_is_over_shows_nothing_until_the_next(
 
 
 def test_the_step_channel_goes_on_when_the_daemon_hands_over_no_more(stage: Stage) -> None:
-    stage.lockstep.begin(Counting())
-    agent = stage.open_step_channel()
-    agent.hear_first()
+    agent = stage.begin()
     assert stage.listener.program is not None
     stage.listener.program.close()
     stage.turn()
@@ -271,9 +264,7 @@ def ask(stage: Stage, agent: StepChannelAgent, message: AgentSnapshot | AgentRes
 
 def after_three_frames(stage: Stage) -> StepChannelAgent:
     """The agent of an episode that can go back, whose first step was taken."""
-    stage.lockstep.begin(Returning())
-    agent = stage.open_step_channel()
-    agent.hear_first()
+    agent = stage.begin(Returning())
     stage.step(agent, 1, 3)
     return agent
 
