@@ -25,7 +25,6 @@ from pluriverse_protocol.limits import MAX_MESSAGE_BYTES
 from pluriverse_protocol.messages import (
     Action,
     AgentMessage,
-    Describe,
     Ping,
     Reset,
     Reward,
@@ -227,29 +226,6 @@ def test_action_of_an_old_agent_is_read() -> None:
     assert isinstance(envelope.message, Action)
     assert envelope.message.env_id == "flashgames.NeonRace2-v0"
     assert len(envelope.message.action) == 4
-
-
-def test_describe_is_what_old_agents_expect() -> None:
-    text = encode(Describe("gym-core.Pong-v3", "resetting", 60.0), Headers(0, 1.5, episode_id=1))
-    assert json.loads(text) == {
-        "method": "v0.env.describe",
-        "headers": {"message_id": 0, "sent_at": 1.5, "episode_id": "1"},
-        "body": {"env_id": "gym-core.Pong-v3", "env_state": "resetting", "fps": 60.0},
-    }
-
-
-def test_reward_is_what_old_agents_expect() -> None:
-    text = encode(
-        Reward(1.0, done=True, info={"reason": "done"}, terminated=True, truncated=False),
-        Headers(1, 1.5, episode_id=1),
-    )
-    assert json.loads(text)["body"] == {
-        "reward": 1.0,
-        "done": True,
-        "info": {"reason": "done"},
-        "terminated": True,
-        "truncated": False,
-    }
 
 
 def test_frames_of_version_0_1_are_read_and_written_as_they_were() -> None:

@@ -7,9 +7,11 @@ import json
 from collections.abc import Callable
 from typing import Any, Final
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pluriverse_protocol import (
+    Envelope,
     Headers,
     RemoteProtocolError,
     decode_from_agent,
@@ -22,8 +24,6 @@ from support.wire import agent_messages, headers, json_values, program_reports, 
 
 # Some seconds together; each example is a mutation of a valid message.
 EXAMPLES: Final = 200
-
-bounded = settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 # Values that parsers trip over, beside whatever hypothesis thinks of.
 _NASTY: Final[list[Any]] = [None, True, -1, 2**53 + 1, 10**400, 1e308, "", "NaN", "\ud800", [], [[]], {}, {"": None}]
@@ -71,47 +71,29 @@ def mutated_bytes(draw: st.DrawFn, valid: st.SearchStrategy[str]) -> bytes:
     return data[:start] + draw(st.sampled_from(_LITERALS) | st.binary(max_size=8)) + data[end:]
 
 
-def mutated(valid: st.SearchStrategy[str]) -> st.SearchStrategy[bytes]:
-    return mutated_documents(valid) | mutated_bytes(valid)
+def repeated(envelope: Envelope[Any]) -> bytes:
+    return encode(envelope.message, envelope.headers).encode()
 
 
-agent_frames = st.builds(encode, agent_messages, headers)
-server_frames = st.builds(encode, server_messages, headers)
-report_lines = program_reports.map(lambda report: encode_line(report).decode())
-request_lines = program_requests.map(lambda request: encode_line(request).decode())
-
-
-def _survives(decode: Callable[[bytes], Any], again: Callable[[Any], str | bytes], data: bytes) -> None:
+@pytest.mark.parametrize(
+    ("valid", "decode", "again"),
+    [
+        pytest.param(st.builds(encode, agent_messages, headers), decode_from_agent, repeated, id="agents"),
+        pytest.param(st.builds(encode, server_messages, headers), decode_from_server, repeated, id="servers"),
+        pytest.param(program_reports.map(encode_line).map(bytes.decode), decode_report, encode_line, id="reports"),
+        pytest.param(program_requests.map(encode_line).map(bytes.decode), decode_request, encode_line, id="requests"),
+    ],
+)
+@settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(data=st.data())
+def test_mutated_messages_do_no_harm(
+    valid: st.SearchStrategy[str], decode: Callable[[bytes], Any], again: Callable[[Any], bytes], data: st.DataObject
+) -> None:
     try:
-        decoded = decode(data)
+        decoded = decode(data.draw(mutated_documents(valid) | mutated_bytes(valid)))
     except RemoteProtocolError as error:
         # What is said of it can be said to its sender.
         encode(ErrorReply(str(error)), Headers(0, 0.0, parent_message_id=error.message_id))
         return
     # Whatever came through can be sent on.
-    repeated = again(decoded)
-    assert decode(repeated if isinstance(repeated, bytes) else repeated.encode()) == decoded
-
-
-@bounded
-@given(mutated(agent_frames))
-def test_mutated_frames_of_agents_do_no_harm(data: bytes) -> None:
-    _survives(decode_from_agent, lambda envelope: encode(envelope.message, envelope.headers), data)
-
-
-@bounded
-@given(mutated(server_frames))
-def test_mutated_frames_of_servers_do_no_harm(data: bytes) -> None:
-    _survives(decode_from_server, lambda envelope: encode(envelope.message, envelope.headers), data)
-
-
-@bounded
-@given(mutated(report_lines))
-def test_mutated_reports_do_no_harm(data: bytes) -> None:
-    _survives(decode_report, encode_line, data)
-
-
-@bounded
-@given(mutated(request_lines))
-def test_mutated_requests_do_no_harm(data: bytes) -> None:
-    _survives(decode_request, encode_line, data)
+    assert decode(again(decoded)) == decoded

@@ -10,8 +10,9 @@ import json
 from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, TypeVar, cast
+from typing import Any, Literal, TypeVar
 
+import tomlkit
 from pluriverse_protocol import reports
 from pluriverse_protocol.events import KeyEvent
 from pluriverse_server.display import AsyncInjector
@@ -169,26 +170,7 @@ def write_runtime(directory: Path, **changed: dict[str, Any] | list[Any]) -> Non
     (directory / "game.py").write_text(PROGRAM)
     (directory / "home").mkdir(exist_ok=True)
     (directory / "home" / "settings").write_text("easy")
-    (directory / "runtime.toml").write_text(to_toml(manifest))
-
-
-def to_toml(document: dict[str, dict[str, Any] | list[dict[str, Any]]]) -> str:
-    """Tables of plain values as TOML; JSON's strings, numbers and lists are TOML's too."""
-    lines: list[str] = []
-    for name, tables in document.items():
-        head = f"[[{name}]]" if isinstance(tables, list) else f"[{name}]"
-        for table in tables if isinstance(tables, list) else [tables]:
-            lines += [head, *(f"{key} = {_inline(value)}" for key, value in table.items())]
-    return "\n".join(lines) + "\n"
-
-
-def _inline(value: Any) -> str:
-    if isinstance(value, dict):
-        table = cast("dict[str, Any]", value)
-        return "{" + ", ".join(f"{json.dumps(key)} = {_inline(part)}" for key, part in table.items()) + "}"
-    if isinstance(value, list):
-        return "[" + ", ".join(map(_inline, cast("list[Any]", value))) + "]"
-    return json.dumps(value)
+    (directory / "runtime.toml").write_text(tomlkit.dumps(manifest))
 
 
 @contextlib.asynccontextmanager

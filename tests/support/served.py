@@ -118,3 +118,10 @@ async def serving(
         await runner.cleanup()
         await toy.close()
         log.close()
+
+
+@contextlib.asynccontextmanager
+async def playing(directory: Path, **options: Any) -> AsyncGenerator[tuple[Served, Agent, Process]]:
+    """Serve as ``serving`` does, with an agent, until the first episode runs."""
+    async with serving(directory, **options) as served, served.agent() as agent:
+        yield served, agent, await served.running()

@@ -16,7 +16,7 @@ import pytest
 from pluriverse_server.daemon.http_auth import MAX_PENDING
 from pluriverse_server.kit import views
 from support.agent import Agent, connected
-from support.served import PASSWORD, Served, serving
+from support.served import PASSWORD, Served, playing, serving
 from support.toy import Process
 from support.waiting import eventually
 from websockets.exceptions import InvalidStatus
@@ -201,8 +201,7 @@ async def test_agent_that_loses_its_seat_while_its_step_channel_is_opened_gets_n
 async def test_step_channel_that_cannot_be_is_refused_with_the_reason(
     tmp_path: Path, query: str, options: dict[str, Any], status: int, error: str
 ) -> None:
-    async with serving(tmp_path, toy_options=options) as served, served.agent() as agent:
-        process = await served.running()
+    async with playing(tmp_path, toy_options=options) as (served, agent, process):
         await agent.assert_alive()
         in_real_time = 'the episode is in real time; begin one with v0.env.reset and "clock": "lockstep"'
         assert await refusal(served) == (409, in_real_time)

@@ -11,7 +11,7 @@ from pluriverse_protocol.reports import Frame, Reward
 from pluriverse_server.daemon import sessions as module
 from pluriverse_server.daemon.sessions import MAX_CONNECTIONS
 from support.agent import connected
-from support.served import Served, serving
+from support.served import Served, playing, serving
 from support.waiting import eventually
 
 
@@ -55,8 +55,7 @@ async def test_agent_that_steps_in_lockstep_is_not_idle(tmp_path: Path, monkeypa
     monkeypatch.setattr(module, "PATROL_S", 0.05)
     monkeypatch.setattr(module, "SELDOM_PATROL_S", 0.05)
     clocks = {"clock": '["realtime", "lockstep"]'}
-    async with serving(tmp_path, toy_options=clocks, idle_timeout_s=0.6) as served, served.agent() as agent:
-        process = await served.running()
+    async with playing(tmp_path, toy_options=clocks, idle_timeout_s=0.6) as (_, agent, process):
         await agent.reset("toy.First-v0", clock="lockstep")
         episode = (await process.begin()).episode
         for frame in range(8):

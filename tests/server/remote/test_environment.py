@@ -30,7 +30,7 @@ from pluriverse_protocol.steady_clock import SteadyClock
 from pluriverse_server.episode import Output, Send
 from pluriverse_server.remote.environment import PROBES
 from support.agent import Agent, Message
-from support.served import serving
+from support.served import playing, serving
 from support.waiting import eventually
 
 
@@ -57,8 +57,7 @@ async def hear_told(agent: Agent, count: int) -> list[tuple[Any, ...]]:
 
 
 async def test_end_of_an_episode_is_told_in_the_order_that_agents_rely_on(tmp_path: Path) -> None:
-    async with serving(tmp_path) as served, served.agent() as agent:
-        process = await served.running()
+    async with playing(tmp_path) as (_, agent, process):
         await agent.hear_method("v0.env.describe", env_state="running")
         process.report(Reward(1, 1.0), Reward(1, 2.0), Done(1, 4.0, reason="lost a life"), Reward(1, 8.0))
         reset = await process.begin()
@@ -78,8 +77,7 @@ async def test_end_of_an_episode_is_told_in_the_order_that_agents_rely_on(tmp_pa
 
 
 async def test_reset_passes_environment_seed_and_fps_to_the_program(tmp_path: Path) -> None:
-    async with serving(tmp_path) as served, served.agent() as agent:
-        process = await served.running()
+    async with playing(tmp_path) as (_, agent, process):
         await agent.reset("toy.Second-v0", seed=5, fps=12)
         assert await process.request() == Reset(2, "toy.Second-v0", 5, 12.0)
         described = await agent.hear_method("v0.env.describe", env_id="toy.Second-v0")
@@ -88,8 +86,7 @@ async def test_reset_passes_environment_seed_and_fps_to_the_program(tmp_path: Pa
 
 async def test_options_are_described_and_stay_in_force_until_a_reset_says_otherwise(tmp_path: Path) -> None:
     env_id, defaults = "toy.Options-v0", {"level": 1, "hard": False}
-    async with serving(tmp_path) as served, served.agent() as agent:
-        process = await served.running()
+    async with playing(tmp_path) as (served, agent, process):
         await agent.reset(env_id, options={"level": 3})
         described = await agent.hear_method("v0.env.describe", env_id=env_id)
         assert described["body"]["options"]["level"] == {"type": "integer", "default": 1, "maximum": 9}
@@ -125,8 +122,7 @@ async def test_options_are_described_and_stay_in_force_until_a_reset_says_otherw
 async def test_options_that_there_are_none_of_are_refused_and_nothing_is_reset(
     tmp_path: Path, env_id: str, options: dict[str, Any], complaint: str
 ) -> None:
-    async with serving(tmp_path) as served, served.agent() as agent:
-        await served.running()
+    async with playing(tmp_path) as (served, agent, _):
         reply = await agent.hear_reply(await agent.reset(env_id, options=options))
         assert reply["method"] == "v0.reply.error"
         assert complaint in reply["body"]["message"]
@@ -151,8 +147,7 @@ async def test_what_a_program_knows_at_its_first_frame_comes_with_the_running_de
 
 
 async def test_reset_without_an_environment_and_an_episode_begins_another_of_the_present_one(tmp_path: Path) -> None:
-    async with serving(tmp_path) as served, served.agent() as agent:
-        process = await served.running()
+    async with playing(tmp_path) as (_, agent, process):
         await agent.reset("toy.Second-v0")
         await process.begin()
         await agent.hear_method("v0.env.describe", env_state="running", env_id="toy.Second-v0")
@@ -166,8 +161,7 @@ async def test_reset_without_an_environment_and_an_episode_begins_another_of_the
 
 
 async def test_text_and_observations_carry_their_episode(tmp_path: Path) -> None:
-    async with serving(tmp_path) as served, served.agent() as agent:
-        process = await served.running()
+    async with playing(tmp_path) as (_, agent, process):
         process.report(Text(1, "press the button"), Observation(1, [0.5, {"deep": None}]), Text(99, "of another"))
         text = await agent.hear_method("v0.env.text")
         observation = await agent.hear_method("v0.env.observation")
@@ -180,8 +174,7 @@ async def test_text_and_observations_carry_their_episode(tmp_path: Path) -> None
 
 
 async def test_reward_says_when_its_frame_was_on_the_screen_and_how_many_there_were(tmp_path: Path) -> None:
-    async with serving(tmp_path) as served, served.agent() as agent:
-        process = await served.running()
+    async with playing(tmp_path) as (served, agent, process):
         process.report(Frame(1, 600, 7, at=123.25), SlotFrames(1, 25), Reward(1, 1.0, at=123.5))
         body = (await agent.hear_method("v0.env.reward", reward=1.0))["body"]
         assert body["frame_at"] == 123.5
@@ -194,8 +187,7 @@ async def test_reward_says_when_its_frame_was_on_the_screen_and_how_many_there_w
 
 
 async def test_invalid_report_is_dropped_and_counted_and_nothing_invalid_is_sent(tmp_path: Path) -> None:
-    async with serving(tmp_path) as served, served.agent() as agent:
-        process = await served.running()
+    async with playing(tmp_path) as (served, agent, process):
         process.say(b'{"report":"reward","episode":1,"reward":NaN}\n')
         process.report(Reward(1, 1.0))
         await agent.hear_method("v0.env.reward", reward=1.0)
@@ -206,8 +198,7 @@ async def test_invalid_report_is_dropped_and_counted_and_nothing_invalid_is_sent
 
 
 async def test_killed_program_truncates_its_episode_and_the_next_begins(tmp_path: Path) -> None:
-    async with serving(tmp_path) as served, served.agent() as agent:
-        process = await served.running()
+    async with playing(tmp_path) as (served, agent, process):
         process.report(Reward(1, 1.0))
         await agent.hear_method("v0.env.reward", reward=1.0)
         os.kill(process.pid, signal.SIGKILL)
@@ -222,8 +213,7 @@ async def test_killed_program_truncates_its_episode_and_the_next_begins(tmp_path
 
 
 async def test_program_that_freezes_truncates_its_episode(tmp_path: Path) -> None:
-    async with serving(tmp_path, toy_options={"frozen_after_s": 0.3}) as served, served.agent() as agent:
-        process = await served.running()
+    async with playing(tmp_path, toy_options={"frozen_after_s": 0.3}) as (served, agent, process):
         process.report(Frame(1, 1))
         await eventually(lambda: served.service.status()["frames"] == 1)
         os.kill(process.pid, signal.SIGSTOP)
@@ -257,8 +247,7 @@ BOTH_CLOCKS = {"clock": '["realtime", "lockstep"]'}
 
 
 async def test_clocks_are_described_where_there_are_several(tmp_path: Path) -> None:
-    async with serving(tmp_path, toy_options=BOTH_CLOCKS) as served, served.agent() as agent:
-        process = await served.running()
+    async with playing(tmp_path, toy_options=BOTH_CLOCKS) as (served, agent, process):
         body = (await agent.hear())["body"]
         assert (body["clock"], body["clocks"]) == ("realtime", ["realtime", "lockstep"])
         assert (body["frame_time"], body["lockstep"]) == (1 / 50, "exact")
@@ -271,8 +260,7 @@ async def test_clocks_are_described_where_there_are_several(tmp_path: Path) -> N
 
 
 async def test_lockstep_is_refused_where_there_is_none(tmp_path: Path) -> None:
-    async with serving(tmp_path) as served, served.agent() as agent:
-        await served.running()
+    async with playing(tmp_path) as (served, agent, _):
         body = (await agent.hear())["body"]
         assert not {"clocks", "frame_time", "lockstep"} & body.keys()
         reply = await agent.hear_reply(await agent.reset("toy.Second-v0", clock="lockstep"))
@@ -335,8 +323,7 @@ async def test_program_in_lockstep_is_told_who_watches_as_that_changes(
 async def test_no_timer_of_the_daemon_ends_an_episode_in_lockstep_nor_says_that_nothing_was_earned(
     tmp_path: Path,
 ) -> None:
-    async with serving(tmp_path, toy_options=BOTH_CLOCKS) as served, served.agent() as agent:
-        process = await served.running()
+    async with playing(tmp_path, toy_options=BOTH_CLOCKS) as (served, agent, process):
         await agent.reset("toy.Short-v0", clock="lockstep")
         asked = await process.begin()
         assert asked.time_limit_s == 0.3
@@ -371,8 +358,7 @@ class Heard:
 
 async def test_listeners_hear_each_report_before_what_follows_of_it(tmp_path: Path) -> None:
     heard = Heard()
-    async with serving(tmp_path) as served, served.agent() as agent:
-        process = await served.running()
+    async with playing(tmp_path) as (served, agent, process):
         served.service.subscribers.append(heard)
         process.report(Reward(1, 2.0, 5.0))
         await agent.hear_method("v0.env.reward", reward=2.0)
@@ -402,8 +388,7 @@ async def test_clock_that_is_set_makes_no_episode_long_and_no_reward_late(tmp_pa
 
 
 async def test_agents_hear_of_a_quiet_environment_at_least_once_a_second(tmp_path: Path) -> None:
-    async with serving(tmp_path) as served, served.agent() as agent:
-        await served.running()
+    async with playing(tmp_path) as (_, agent, _):
         await agent.hear_method("v0.env.describe", env_state="running")
         sent_at = [(await agent.hear_method("v0.env.reward"))["headers"]["sent_at"] for _ in range(3)]
         gaps = [later - earlier for earlier, later in itertools.pairwise(sent_at)]
@@ -411,8 +396,7 @@ async def test_agents_hear_of_a_quiet_environment_at_least_once_a_second(tmp_pat
 
 
 async def test_sync_environment_is_answered_once_a_step_and_never_in_between(tmp_path: Path) -> None:
-    async with serving(tmp_path) as served, served.agent() as agent:
-        process = await served.running()
+    async with playing(tmp_path) as (_, agent, process):
         await agent.reset("toy.Sync-v0")
         await process.begin()
         await agent.hear_method("v0.env.describe", env_id="toy.Sync-v0", env_state="running")
