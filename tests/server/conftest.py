@@ -1,31 +1,28 @@
-"""A screen of each backend, for tests of what runs on one."""
+"""A screen, for tests of what runs on one."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
 from pluriverse_server.display import Backend, Screen, ScreenOptions, make_screen
 from support.ports import free_port
-
-
-@pytest.fixture(name="free_port")
-def _free_port() -> int:
-    return free_port()
-
-
-@pytest.fixture(params=["xvfb", "xvnc"])
-def backend(request: pytest.FixtureRequest) -> Backend:
-    return request.param
+from support.xwindow import Window
 
 
 @pytest.fixture
-def options(backend: Backend, free_port: int, tmp_path: Path) -> ScreenOptions:
+def backend() -> Backend:
+    """The one whose X and VNC servers are two; tests that differ by the backend name both."""
+    return "xvfb"
+
+
+@pytest.fixture
+def options(backend: Backend, tmp_path: Path) -> ScreenOptions:
     return ScreenOptions(
         width=320,
         height=240,
-        vnc_port=free_port,
+        vnc_port=free_port(),
         vnc_host="127.0.0.1",
         secrets=None,
         backend=backend,
@@ -40,3 +37,9 @@ async def screen(options: ScreenOptions) -> AsyncIterator[Screen]:
     await screen.start()
     yield screen
     await screen.stop()
+
+
+@pytest.fixture
+def window(screen: Screen) -> Iterator[Window]:
+    with Window(screen.display, screen.xauthority) as window:
+        yield window

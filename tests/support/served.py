@@ -28,6 +28,14 @@ from support.waiting import eventually
 
 PASSWORD = "secret12"
 
+# One of each role.
+TOKENS = """
+agent robot robots-token
+observer eye observers-token
+person editor editors-token
+operator ops operators-token
+"""
+
 
 @dataclass
 class Served:

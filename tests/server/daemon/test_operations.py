@@ -10,15 +10,9 @@ from typing import Any, cast
 import aiohttp
 import pytest
 from pluriverse_server.daemon.operations import MAX_BODY_BYTES
-from support.served import PASSWORD, Served, serving
+from support.served import PASSWORD, TOKENS, Served, serving
 from support.waiting import eventually
 
-TOKENS = """
-agent robot robots-token
-observer eye observers-token
-person editor editors-token
-operator ops operators-token
-"""
 AGENT, OBSERVER, PERSON, OPERATOR = "robots-token", "observers-token", "editors-token", "operators-token"
 
 

@@ -5,15 +5,9 @@ from dataclasses import replace
 
 import pytest
 from pluriverse_server.access.secrets import Secrets
-from pluriverse_server.display import Backend, Screen, ScreenOptions, make_screen
+from pluriverse_server.display import Screen, ScreenOptions, make_screen
 from support.ports import free_port
 from support.xwindow import Window
-
-
-@pytest.fixture
-def backend() -> Backend:
-    """The one whose X and VNC servers are two; tests that differ by the backend name both."""
-    return "xvfb"
 
 
 @pytest.fixture
@@ -36,11 +30,6 @@ def open_window() -> Iterator[Callable[[Screen], Window]]:
     yield open_on
     for window in windows:
         window.connection.display.socket.close()
-
-
-@pytest.fixture
-def window(screen: Screen, open_window: Callable[[Screen], Window]) -> Window:
-    return open_window(screen)
 
 
 @pytest.fixture

@@ -53,7 +53,6 @@ def test_least_manifest_of_a_page_has_the_defaults_that_are_documented(tmp_path:
         ("{env.level}", "{level}", "page.start: unknown placeholder {level}; known: {env}"),
         ('files = "www"', 'files = "www"\norigins = ["https://a.org/"]', "page.origins: expected origins as"),
         ('files = "www"', 'files = "www"\nallow = ["all"]', "page.allow[0]: "),
-        ('value = "game.score"', "", "rewards[0]: expected value, a JavaScript expression"),
         (
             'source = "page"\nvalue = "game.score"',
             'source = "reports"',

@@ -131,11 +131,6 @@ def test_the_remote_ends_an_episode_that_should_end_itself_after_its_grace(tmp_p
             'source = "screen"',
             'the file: expected rewards of source = "reports" with reset.by = "report"',
         ),
-        (
-            '[[rewards]]\nsource = "reports"',
-            '[reset]\nby = "report"',
-            'the file: expected reset.by = "restart" or "keys" with no [[rewards]]',
-        ),
         ("level = 3", "sync = 1", "envs[0].sync: input should be a valid boolean, got 1"),
         ("level = 3", "[time_limit]\nseconds = inf", "time_limit.seconds: input should be a finite number, got inf"),
         ("level = 3", '[[envs]]\nid = ""', "envs[1].id: string should have at least 1 character, got ''"),

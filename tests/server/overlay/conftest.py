@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 
 import pytest
-from pluriverse_server.display import Backend, Injector, Screen
+from pluriverse_server.display import Injector, Screen
 from pluriverse_server.process import ChildProcess
 from pluriverse_server.remote.overlay import start_overlay
 from support.input_devices import InjectorDevice, InputDevice
 from support.rfb import RfbClient
-from support.xwindow import Window
 
 
 @pytest.fixture
@@ -25,18 +24,6 @@ async def overlay(screen: Screen) -> AsyncIterator[Callable[..., Awaitable[Child
     yield start
     for child in children:
         await child.stop()
-
-
-@pytest.fixture
-def backend() -> Backend:
-    """The one whose X and VNC servers are two; tests that differ by the backend name both."""
-    return "xvfb"
-
-
-@pytest.fixture
-def window(screen: Screen) -> Iterator[Window]:
-    with Window(screen.display, screen.xauthority) as window:
-        yield window
 
 
 @pytest.fixture

@@ -9,11 +9,11 @@ import os
 import signal
 import threading
 import time
-from collections.abc import AsyncIterator, Generator, Iterator
+from collections.abc import AsyncIterator, Generator
 
 import pytest
 from pluriverse_protocol.events import BUTTONS
-from pluriverse_server.display import Screen
+from pluriverse_server.display import Backend, Screen
 from pluriverse_server.permitted import Permitted
 from pluriverse_server.x11.connection import open_display
 from support.rfb import RfbClient
@@ -32,10 +32,9 @@ GREEK = [0x01000000 + ord(character) for character in "αβγδεζηθικλμ�
 once = pytest.mark.parametrize("backend", ["xvfb"], indirect=True)
 
 
-@pytest.fixture
-def window(screen: Screen) -> Iterator[Window]:
-    with Window(screen.display, screen.xauthority) as window:
-        yield window
+@pytest.fixture(params=["xvfb", "xvnc"])
+def backend(request: pytest.FixtureRequest) -> Backend:
+    return request.param
 
 
 @pytest.fixture

@@ -62,6 +62,7 @@ async def browsing(screen: Screen, folder: Path, page: str) -> AsyncGenerator[tu
 
 
 @pytest.mark.timeout(240)
+@pytest.mark.parametrize("backend", ["xvfb", "xvnc"])
 async def test_whole_of_latin_1_greek_cyrillic_and_emoji_are_typed(screen: Screen, tmp_path: Path) -> None:
     async with browsing(screen, tmp_path, PAGE) as (browser, client):
         await browser.wait_until("document.activeElement.id === 'area'")

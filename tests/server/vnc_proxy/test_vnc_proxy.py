@@ -7,7 +7,7 @@ import os
 import signal
 import socket
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,27 +21,20 @@ from pluriverse_protocol.rfb.web_stream import WebStream
 from pluriverse_server.access.audit import AuditLog
 from pluriverse_server.access.secrets import Secrets
 from pluriverse_server.access.tokens import Role, Token, parse_tokens
-from pluriverse_server.display import Backend, Screen, ScreenOptions, make_screen, screen_health
+from pluriverse_server.display import Screen, ScreenOptions, make_screen, screen_health
 from pluriverse_server.process import StartError
 from pluriverse_server.vnc_proxy import vnc_proxy
 from pluriverse_server.vnc_proxy.pump import BUFFER_BYTES
 from pluriverse_server.vnc_proxy.vnc_proxy import MAX_PENDING, VncProxy
 from pluriverse_server.x11.connection import open_display
 from support.rfb import RfbClient
+from support.served import PASSWORD, TOKENS
 from support.waiting import DEADLINE_S, eventually
 
 pytestmark = pytest.mark.display
 
-PASSWORD = "secret"
-
 # Masked with nothing.
 PING = bytes((0x89, 0x80 | 100)) + bytes(4 + 100)
-
-
-@pytest.fixture
-def backend() -> Backend:
-    """The VNC proxy is the same before either display; what differs are keys, which have tests of their own."""
-    return "xvfb"
 
 
 @pytest.fixture
@@ -56,8 +49,19 @@ def knock(screen: Screen) -> socket.socket:
     return socket.create_connection(("127.0.0.1", screen.options.vnc_port), DEADLINE_S)
 
 
+entered: list[RfbClient] = []
+
+
+@pytest.fixture(autouse=True)
+def clients_that_leave() -> Iterator[None]:
+    yield
+    while entered:
+        entered.pop().close()
+
+
 async def enter(screen: Screen, password: str | None = PASSWORD) -> RfbClient:
-    return await asyncio.to_thread(RfbClient, "127.0.0.1", screen.options.vnc_port, password)
+    entered.append(await asyncio.to_thread(RfbClient, "127.0.0.1", screen.options.vnc_port, password))
+    return entered[-1]
 
 
 async def see(client: RfbClient) -> None:
@@ -90,7 +94,6 @@ async def test_flood_reaches_no_vnc_server_and_agents_still_get_in(guarded: Scre
             await asyncio.to_thread(thread.join)
     assert guarded.pids == before
     await see(agent)
-    agent.close()
 
 
 async def test_handshake_has_a_deadline(guarded: Screen, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,14 +112,6 @@ async def test_who_knows_a_long_secret_never_waits_for_those_who_guess_at_its_ad
     with pytest.raises(RfbError):
         await enter(guarded)
     (await enter(guarded, "a-secret-that-nobody-guesses")).close()
-
-
-TOKENS = """
-agent robot robots-token
-observer eye observers-token
-person editor editors-token
-operator ops operators-token
-"""
 
 
 @pytest.fixture
@@ -167,7 +162,6 @@ async def test_role_decides_whether_input_reaches_the_screen(tokened: Screen, to
     client = await enter(tokened, token)
     await see(client)
     await assert_moves(tokened, client, 33, may=may)
-    client.close()
 
 
 async def enter_by_web(screen: Screen, token: Token) -> tuple[socket.socket, WebStream]:
@@ -223,21 +217,17 @@ async def test_others_only_watch_while_there_is_a_lease(tokened: Screen) -> None
     with pytest.raises(AuthenticationFailed, match="lease of this token has ended"):
         await enter(tokened, "leases-token")
     assert tokened.vnc_proxy.throttle.wrong == 0
-    for client in (robot, editor, leased):
-        client.close()
 
 
 async def test_client_whose_token_is_taken_away_is_hung_up_on(tokened: Screen) -> None:
     secrets = tokened.vnc_proxy.secrets
     assert secrets is not None
-    robot, eye = await enter(tokened, "robots-token"), await enter(tokened, "observers-token")
+    _, eye = await enter(tokened, "robots-token"), await enter(tokened, "observers-token")
     secrets.replace_listed([token for token in secrets.listed if token.name != "robot"])
     await eventually(lambda: len(tokened.vnc_proxy.clients) == 1)
     await see(eye)
     with pytest.raises(AuthenticationFailed, match="password is wrong"):
         await enter(tokened, "robots-token")
-    robot.close()
-    eye.close()
 
 
 async def test_client_with_input_is_audited(tokened: Screen, tmp_path: Path) -> None:
@@ -261,7 +251,6 @@ async def test_client_that_comes_while_the_vnc_server_is_started_again_gets_in(g
     await guarded.restart_dead()
     client = await entering
     await see(client)
-    client.close()
 
 
 async def test_what_is_not_rfb_is_hung_up_on(guarded: Screen) -> None:
@@ -313,8 +302,6 @@ async def test_who_asks_for_more_pictures_than_its_share_is_hung_up_on_and_the_a
     await assert_moves(tokened, agent, 20, may=True)
     await see(agent)
     assert tokened.pids == before
-    agent.close()
-    watcher.close()
 
 
 async def test_those_who_watch_have_a_vnc_server_of_their_own_that_ends_nothing_else(tokened: Screen) -> None:
@@ -330,8 +317,6 @@ async def test_those_who_watch_have_a_vnc_server_of_their_own_that_ends_nothing_
     waiting.cancel()
     again = await enter(tokened, "observers-token")
     await see(again)
-    for client in (agent, watcher, again):
-        client.close()
 
 
 async def test_vnc_server_of_those_who_watch_that_answers_no_more_is_replaced(
@@ -346,7 +331,6 @@ async def test_vnc_server_of_those_who_watch_that_answers_no_more_is_replaced(
     watcher.close()
     watcher = await enter(tokened, "observers-token")
     await see(watcher)
-    watcher.close()
 
 
 async def test_who_watches_is_let_in_though_the_vnc_server_has_just_died(
@@ -361,7 +345,6 @@ async def test_who_watches_is_let_in_though_the_vnc_server_has_just_died(
     monkeypatch.setattr(tokened.vnc_proxy, "_open_for_watchers", opened)
     watcher = await enter(tokened, "observers-token")
     await see(watcher)
-    watcher.close()
 
 
 async def test_nothing_is_pressed_by_the_socket_of_those_who_watch(guarded: Screen) -> None:
