@@ -6,7 +6,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import docker
@@ -14,6 +13,7 @@ import pytest
 from pluriverse import cli
 from support.remotes import MachineRemote, started
 from support.served import free_port
+from support.waiting import within
 from typer.testing import CliRunner
 
 pytestmark = pytest.mark.display
@@ -125,10 +125,7 @@ def test_container_of_a_command_that_is_killed_is_removed() -> None:
         assert len(containers()) == 1
         process.kill()
         process.wait()
-        deadline = time.monotonic() + 60
-        while containers():
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
+        assert within(60, lambda: not containers())
     client.close()
 
 

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import contextlib
 import hashlib
 import socket
 import ssl
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from cryptography import x509
@@ -25,14 +23,10 @@ from pluriverse.ping import examine
 from pluriverse.remotes import Address, parse_addresses
 from pluriverse.remotes.health import is_silent, wait_until_ready
 from pluriverse.tls import TlsOptions
-from pluriverse.vnc import VncOptions, keysym, wait_for_frames
+from pluriverse.vnc import VncOptions, wait_for_frames
 from pluriverse.vnc.options import Implementation
-from pluriverse_protocol.events import KeyEvent
-from pluriverse_server.x11.connection import open_display
 from support.certificates import signed
 from support.chromium import Chromium
-from support.kept import Household
-from support.program import until
 from support.relay import Relay, beside, relaying_by
 from support.remotes import MachineRemote, on_machine
 from support.waiting import DEADLINE_S
@@ -69,42 +63,6 @@ def test_screen_is_seen_by_the_one_port(remote: MachineRemote, implementation: I
     finally:
         screen.close()
     assert screen.error is None
-
-
-@contextlib.contextmanager
-def held_on(remote: MachineRemote) -> Generator[tuple[Callable[[str], int], Callable[[], set[int]]]]:
-    """Which keycode a key has on the remote's display, and which are pressed there."""
-    variables = Household(remote.process.pid, remote.port, "").variables()
-    display: Any = open_display(variables["DISPLAY"], Path(variables["XAUTHORITY"]))
-
-    def held() -> set[int]:
-        pressed = display.query_keymap()
-        return {code for code in range(256) if pressed[code // 8] & 1 << code % 8}
-
-    try:
-        yield lambda key: display.keysym_to_keycode(keysym(key)), held
-    finally:
-        display.close()
-
-
-def test_keys_that_the_environment_does_not_name_reach_no_screen(remote: MachineRemote) -> None:
-    address = of(remote)
-    wait_until_ready(address, DEADLINE_S, lambda: None)
-    screen = open_screen(address, None, VncOptions())
-    try:
-        with held_on(remote) as (code, held):
-            assert held() == set()
-            screen.send_events([KeyEvent(keysym(key), True) for key in ("a", "ctrl", "Escape", "ArrowUp")])
-            # The last of them is let through, so the others have been dealt with.
-            until(held, bool)
-            assert held() == {code("ArrowUp")}
-            screen.send_events([KeyEvent(keysym("ArrowUp"), False), KeyEvent(keysym("F4"), True)])
-            screen.send_events([KeyEvent(keysym("z"), True)])
-            until(held, lambda keys: keys == {code("z")})
-            screen.close()
-            until(held, lambda keys: not keys)
-    finally:
-        screen.close()
 
 
 def test_other_certificate_is_refused_before_the_password_is_sent(remote: MachineRemote) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import time
 import urllib.request
@@ -105,7 +106,7 @@ class Household:
             threads=threads,
             processes=count,
             tasks=self._tasks(),
-            files=sum(1 for _ in _below(self._folder)),
+            files=sum(len(folders) + len(files) for _, folders, files in os.walk(self._folder)),
             agents=me.num_fds() + me.num_threads(),
         )
 
@@ -164,11 +165,3 @@ def _memory(pid: int) -> tuple[float, float]:
         re.findall(r"RssShmem:\s+(\d+)", status),
     )
     return sum(map(int, pss)) * 1024 / MIB, int(shmem[0]) * 1024 / MIB
-
-
-def _below(folder: Path) -> Iterable[Path]:
-    with contextlib.suppress(FileNotFoundError, PermissionError):
-        for path in folder.iterdir():
-            yield path
-            if path.is_dir() and not path.is_symlink():
-                yield from _below(path)

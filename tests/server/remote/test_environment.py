@@ -140,6 +140,7 @@ async def test_what_a_program_knows_at_its_first_frame_comes_with_the_running_de
         assert parse(described["spaces"]) == jump
         assert served.service.permitted is not None
         assert served.service.permitted.keys == {ord("z"), *PROBES}
+        assert served.vnc_proxy.permitted == served.service.permitted
         async with served.agent(observer=True) as later:
             newcomer = await later.hear_method("v0.env.describe", env_state="running")
             assert parse(newcomer["body"]["spaces"]) == jump
