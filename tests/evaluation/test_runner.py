@@ -1,5 +1,3 @@
-"""Suites are played to their end, whatever happens meanwhile."""
-
 from __future__ import annotations
 
 from collections.abc import Callable

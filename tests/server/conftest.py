@@ -1,5 +1,3 @@
-"""A screen, for tests of what runs on one."""
-
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator

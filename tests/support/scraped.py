@@ -23,7 +23,7 @@ from pluriverse_server.manifest.spaces import keysym
 from pluriverse_server.programs.catalogue import load_catalogue
 from pluriverse_server.programs.program import Program
 from pluriverse_server.x11.connection import write_cookie
-from support.waiting import DEADLINE_S, eventually
+from support.waiting import eventually
 
 WIDTH, HEIGHT = 320, 200
 ENV = "tiny.Bar-v0"
@@ -224,17 +224,15 @@ class Scraped:
         for key in keys:
             await self._injector.apply([KeyEvent(keysym(key), True), KeyEvent(keysym(key), False)])
 
-    async def until(
-        self, kind: type[_R], holds: Callable[[_R], bool] = lambda _: True, deadline_s: float = DEADLINE_S
-    ) -> _R:
+    async def until(self, kind: type[_R], holds: Callable[[_R], bool] = lambda _: True) -> _R:
         """The first report of a kind that fits, as soon as there is one."""
-        await eventually(lambda: self.losses or self.said(kind, holds), deadline_s)
+        await eventually(lambda: self.losses or self.said(kind, holds))
         said = self.said(kind, holds)
         assert said, self.losses
         return said[0]
 
-    async def lost(self, deadline_s: float = DEADLINE_S) -> reports.Lost:
-        await eventually(lambda: self.losses, deadline_s)
+    async def lost(self) -> reports.Lost:
+        await eventually(lambda: self.losses)
         return self.losses[0]
 
     def said(self, kind: type[_R], holds: Callable[[_R], bool] = lambda _: True) -> Sequence[_R]:

@@ -21,8 +21,6 @@ from pluriverse_server.x11.connection import DisplayLost, open_display
 WIDTH: Final = 1024
 HEIGHT: Final = 768
 
-START_TIMEOUT_S: Final = 60.0
-
 # XWDFile.h: the header's size is its first word, the number of colours its twentieth; a colour takes 12 bytes.
 COLOURS_AT: Final = 19 * 4
 COLOUR_BYTES: Final = 12

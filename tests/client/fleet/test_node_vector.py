@@ -1,5 +1,3 @@
-"""One vector of remotes, without the actor around it."""
-
 from __future__ import annotations
 
 from collections.abc import Generator

@@ -1,5 +1,3 @@
-"""What all remotes that are started here have in common."""
-
 from __future__ import annotations
 
 import threading

@@ -1,5 +1,3 @@
-"""What both decoders tell beside the picture."""
-
 from __future__ import annotations
 
 import struct

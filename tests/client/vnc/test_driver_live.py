@@ -1,5 +1,3 @@
-"""Both drivers before real screens."""
-
 from __future__ import annotations
 
 import asyncio

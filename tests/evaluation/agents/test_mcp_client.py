@@ -1,5 +1,3 @@
-"""Programs with an MCP client play through the server that they are told of."""
-
 from __future__ import annotations
 
 import shlex

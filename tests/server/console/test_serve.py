@@ -1,5 +1,3 @@
-"""What a command that runs a remote prints."""
-
 from __future__ import annotations
 
 from pathlib import Path

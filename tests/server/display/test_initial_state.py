@@ -22,7 +22,6 @@ from Xlib.ext import randr, xtest
 pytestmark = pytest.mark.display
 
 SELECTIONS: Final = ("PRIMARY", "SECONDARY", "CLIPBOARD")
-POINTER_ENABLE_KEYS: Final = 0xFEF9
 STICKY_KEYS: Final = 1 << 3
 
 

@@ -1,5 +1,3 @@
-"""The overlay's block on real screens, as a viewer sees it."""
-
 from __future__ import annotations
 
 import os

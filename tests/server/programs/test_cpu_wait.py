@@ -1,5 +1,3 @@
-"""How long processes wait for a CPU, on one that is kept busy."""
-
 from __future__ import annotations
 
 import os

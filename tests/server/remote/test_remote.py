@@ -66,12 +66,10 @@ class Up:
 
 
 @contextlib.asynccontextmanager
-async def remote_up(
-    directory: Path, backend: DisplayBackend = "xvfb", host: str = "127.0.0.1", **others: Any
-) -> AsyncGenerator[Up]:
+async def remote_up(directory: Path, backend: DisplayBackend = "xvfb", **others: Any) -> AsyncGenerator[Up]:
     toy = await Toy.make(directory)
     port, vnc_port = free_port(), free_port()
-    settings = Settings(directory, host=host, vnc_port=vnc_port, rewarder_port=port, password=PASSWORD)
+    settings = Settings(directory, vnc_port=vnc_port, rewarder_port=port, password=PASSWORD)
     remote = Remote(replace(settings, display_backend=backend, **others))
     started = asyncio.Event()
     running = asyncio.create_task(remote.run(lambda _: started.set()))

@@ -1,5 +1,3 @@
-"""What models ask for, and what they are told of nonsense."""
-
 from __future__ import annotations
 
 import contextlib

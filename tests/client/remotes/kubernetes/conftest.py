@@ -1,5 +1,3 @@
-"""An API server for each test."""
-
 from __future__ import annotations
 
 from collections.abc import Generator
