@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
 from pathlib import Path
 
 import pytest
@@ -46,39 +46,41 @@ async def ended(
     return client.close_rcvd
 
 
-async def echo(request: web.Request) -> web.WebSocketResponse:
-    """Take texts until ``bye``."""
-    socket = StrictWebSocket()
-    await socket.prepare(request)
-    async for message in socket:
-        if message.type is WSMsgType.TEXT and message.data == "bye":
-            await socket.close(code=3000)
-    return socket
+@pytest.fixture
+async def port() -> AsyncGenerator[int]:
+    """Of a server that takes texts until ``bye``."""
+
+    async def listen(request: web.Request) -> web.WebSocketResponse:
+        socket = StrictWebSocket()
+        await socket.prepare(request)
+        async for message in socket:
+            if message.type is WSMsgType.TEXT and message.data == "bye":
+                await socket.close(code=3000)
+        return socket
+
+    app = web.Application()
+    app.router.add_get("/", listen)
+    async with TestServer(app) as server:
+        yield server.make_url("/").port or 0
 
 
 @pytest.mark.parametrize("early", [False, True])
 @pytest.mark.parametrize("before", [(), (TEXT,), (LONG, PING, TEXT)])
-async def test_frame_without_a_mask_ends_the_connection_with_1002(before: Sequence[Frame], early: bool) -> None:
-    app = web.Application()
-    app.router.add_get("/", echo)
-    async with TestServer(app) as server:
-        port: int = server.make_url("/").port or 0
-        masked = b"".join(frame.serialize(mask=True) for frame in before)
-        assert await ended(port, masked + TEXT.serialize(mask=False), early=early) == UNMASKED
-        assert await ended(port, masked + BYE, early=early) == Close(3000, "")
+async def test_frame_without_a_mask_ends_the_connection_with_1002(
+    port: int, before: Sequence[Frame], early: bool
+) -> None:
+    masked = b"".join(frame.serialize(mask=True) for frame in before)
+    assert await ended(port, masked + TEXT.serialize(mask=False), early=early) == UNMASKED
+    assert await ended(port, masked + BYE, early=early) == Close(3000, "")
 
 
 @pytest.mark.parametrize("early", [False, True])
 @pytest.mark.parametrize("frame", [PING, Frame(Opcode.PONG, b"nobody asked"), Frame(Opcode.TEXT, b"")])
-async def test_flood_of_pings_ends_the_connection_with_1008(frame: Frame, early: bool) -> None:
-    app = web.Application()
-    app.router.add_get("/", echo)
-    async with TestServer(app) as server:
-        port: int = server.make_url("/").port or 0
-        masked = frame.serialize(mask=True) * MAX_CONTROL_FRAMES_AT_ONCE
-        # The close counts as well.
-        assert await ended(port, masked[: -len(frame.serialize(mask=True))] + BYE, early=early) == Close(3000, "")
-        assert await ended(port, masked + PING.serialize(mask=True), early=early) == Close(1008, TOO_MANY)
+async def test_flood_of_pings_ends_the_connection_with_1008(port: int, frame: Frame, early: bool) -> None:
+    masked = frame.serialize(mask=True) * MAX_CONTROL_FRAMES_AT_ONCE
+    # The close counts as well.
+    assert await ended(port, masked[: -len(frame.serialize(mask=True))] + BYE, early=early) == Close(3000, "")
+    assert await ended(port, masked + PING.serialize(mask=True), early=early) == Close(1008, TOO_MANY)
 
 
 async def test_rewarder_takes_no_frame_without_a_mask(tmp_path: Path) -> None:

@@ -179,21 +179,18 @@ def engine_has_image(runtime: str = "gym-core") -> bool:
 
 def daemons() -> set[psutil.Process]:
     """Those of the remotes that this process started, directly or not."""
-    # One that was killed has no command line until it is waited for.
-    children = [child for child in psutil.Process().children(recursive=True) if child.status() != psutil.STATUS_ZOMBIE]
-    return {
-        child for child in children if "pluriverse_server" in " ".join(child.cmdline()) and "run" in child.cmdline()
-    }
+    found: set[psutil.Process] = set()
+    for child in psutil.Process().children(recursive=True):
+        # One that ends meanwhile has no command line.
+        with contextlib.suppress(psutil.NoSuchProcess):
+            words = child.cmdline()
+            found |= {child} if "pluriverse_server" in " ".join(words) and "run" in words else set()
+    return found
 
 
-def kill_remote(address: Address) -> None:
-    """Kill the daemon that listens at ``address``, a child of this process; what it started dies with it."""
-    for process in psutil.Process().children(recursive=True):
-        words = process.cmdline()
-        if "pluriverse_server" in words and str(address.rewarder_port) in words:
-            process.kill()
-            return
-    raise LookupError(f"no remote of this process listens at {address}")
+def daemon_at(address: Address) -> psutil.Process:
+    """That of them which listens at ``address``. What it started dies with it."""
+    return next(daemon for daemon in daemons() if str(address.rewarder_port) in daemon.cmdline())
 
 
 def find(pattern: str, text: str) -> str:

@@ -21,7 +21,7 @@ from pluriverse.rewarder.result import Result
 from pluriverse.vnc import VncOptions
 from pluriverse_protocol.step_channel import View
 from support.leftovers import Leftovers
-from support.remotes import ROOT, kill_remote, on_machine
+from support.remotes import ROOT, daemon_at, on_machine
 
 pytestmark = pytest.mark.browser
 
@@ -268,7 +268,7 @@ def test_remote_that_is_killed_in_the_middle_of_a_step_truncates_it_and_the_next
         os.kill(program_of(core).pid, signal.SIGSTOP)
         core.send({0: UP})
         step(core, UP, index=1)
-        kill_remote(core.env.addresses[0])
+        daemon_at(core.env.addresses[0]).kill()
         assert core.receive(1) == [0]
         result = core.result(0)
         assert (result.truncated, result.terminated, result.lost) == (True, False, True)
@@ -316,7 +316,7 @@ def test_remote_that_dies_during_a_reset_is_replaced_and_the_reset_answered() ->
         begin(core, seed=1)
         os.kill(program_of(core).pid, signal.SIGSTOP)
         core.reset(0, seed=2)
-        kill_remote(core.env.addresses[0])
+        daemon_at(core.env.addresses[0]).kill()
         assert core.receive(1) == [0]
         assert core.result(0).first
         assert not step(core, UP).lost

@@ -14,7 +14,7 @@ from pluriverse.adapters.core import Core
 from pluriverse.adapters.snapshots import fingerprint
 from pluriverse.errors import ConfigurationError, Misuse, ResetNeeded
 from pluriverse.rewarder.result import Result
-from support.remotes import kill_remote, on_machine
+from support.remotes import daemon_at, on_machine
 
 pytestmark = [pytest.mark.slow, pytest.mark.display]
 
@@ -147,7 +147,7 @@ def test_a_remote_that_is_lost_is_replaced_and_plays_until_the_snapshot_again(po
     played(pong, [2] * 10)
     moment = pong.snapshot(0)
     first = played(pong, [3] * 10)
-    kill_remote(pong.env.addresses[0])
+    daemon_at(pong.env.addresses[0]).kill()
     while not played_or_lost(pong):
         pass
     went_back(pong, moment)
@@ -205,7 +205,7 @@ def test_an_episode_that_is_too_long_goes_back_only_to_what_its_remote_keeps(mon
         first = played(core, [1, 0])
         went_back(core, moment)
         assert played(core, [1, 0]) == first
-        kill_remote(core.env.addresses[0])
+        daemon_at(core.env.addresses[0]).kill()
         while not played_or_lost(core):
             pass
         assert "can't be played again" in (went_back(core, moment).error or "")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import signal
 import socket
 import subprocess
 import sys
@@ -26,7 +25,7 @@ from pluriverse.rfb import Region
 from pluriverse.vnc import VncOptions
 from support.leftovers import Leftovers
 from support.relay import relaying_beside
-from support.remotes import MachineRemote, on_machine
+from support.remotes import MachineRemote, daemon_at, on_machine
 
 pytestmark = pytest.mark.display
 
@@ -98,13 +97,6 @@ def player(two: Player) -> Player:
     return two
 
 
-def daemon_of(env: VectorEnv, index: int) -> psutil.Process:
-    link = env._connections.by_index[index]  # pyright: ignore[reportPrivateUsage, reportOptionalMemberAccess]
-    assert link is not None
-    port = str(link.address.rewarder_port)
-    return next(child for child in psutil.Process().children() if port in child.cmdline())
-
-
 def test_pong_is_seen_played_and_rewarded_with_all_lags_told(player: Player) -> None:
     observation_n, *_ = player.last
     vision = observation_n[0]["vision"]
@@ -145,7 +137,7 @@ def test_keys_move_the_game(player: Player) -> None:
 
 
 def test_killed_remote_is_replaced_and_the_other_plays_on(player: Player) -> None:
-    daemon_of(player.env, 0).kill()
+    daemon_at(player.env.addresses[0]).kill()
     observation_n, _, done_n, info = player.until(lambda o, r, done_n, i: done_n[0])
     assert observation_n[0] is None
     assert info["n"][0]["truncated"] is True
@@ -160,7 +152,7 @@ def test_frozen_remote_keeps_nobody_waiting_and_is_replaced(player: Player, monk
     monkeypatch.setattr(connection, "SILENCE_S", 1.0)
     monkeypatch.setattr("pluriverse.remotes.manager.HEAL_S", 0.5)
     monkeypatch.setattr("pluriverse.remotes.health.ANSWER_S", 0.2)
-    os.kill(daemon_of(player.env, 0).pid, signal.SIGSTOP)
+    daemon_at(player.env.addresses[0]).suspend()
     seen_other = 0
 
     def other_goes_on(observation_n: Any, reward_n: Any, done_n: Any, info_n: Any) -> bool:
@@ -177,7 +169,7 @@ def test_frozen_remote_keeps_nobody_waiting_and_is_replaced(player: Player, monk
 def test_hung_vnc_server_of_an_own_remote_ends_no_episode(player: Player, monkeypatch: pytest.MonkeyPatch) -> None:
     # However little patience there is with a daemon: this one answers.
     monkeypatch.setattr("pluriverse.env.connections.FROZEN_S", 0.0)
-    children = daemon_of(player.env, 0).children(recursive=True)
+    children = daemon_at(player.env.addresses[0]).children(recursive=True)
     next(child for child in children if child.name() == "X0tigervnc").suspend()
     *_, info = player.until(lambda o, r, d, info_n: "env_status.reconnecting" in info_n[0] or "error" in info_n[0])
     assert "error" not in info["n"][0]
@@ -186,7 +178,7 @@ def test_hung_vnc_server_of_an_own_remote_ends_no_episode(player: Player, monkey
 
 
 def test_killed_program_is_a_truncated_episode_and_no_error(player: Player) -> None:
-    for child in daemon_of(player.env, 0).children(recursive=True):
+    for child in daemon_at(player.env.addresses[0]).children(recursive=True):
         if any("main.py" in word for word in child.cmdline()):
             child.kill()
     *_, info = player.until(lambda o, r, done_n, i: done_n[0])

@@ -67,7 +67,7 @@ def test_remotes_are_started_kept_and_replaced(
     # One that lives is where it was.
     assert remotes.replace(0) == first
     # One that died is another.
-    killed = next(daemon for daemon in daemons() if str(first.rewarder_port) in daemon.cmdline())
+    killed = remotes_support.daemon_at(first)
     killed.kill()
     psutil.wait_procs([killed])
     third = remotes.replace(0)
@@ -76,8 +76,7 @@ def test_remotes_are_started_kept_and_replaced(
     # So is one that is frozen: it isn't given the time in which one heals that answers.
     monkeypatch.setattr(health, "ALIVE_S", 0.2)
     monkeypatch.setattr("pluriverse.remotes.manager.HEAL_S", 600.0)
-    frozen = next(daemon for daemon in daemons() if str(second.rewarder_port) in daemon.cmdline())
-    os.kill(frozen.pid, signal.SIGSTOP)
+    remotes_support.daemon_at(second).suspend()
     monkeypatch.setattr("pluriverse.remotes.local.STOP_S", 1.0)
     assert remotes.replace(1) != second
 

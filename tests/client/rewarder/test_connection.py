@@ -188,6 +188,17 @@ async def misbehaving(handler: Callable[[ServerConnection], Awaitable[None]]) ->
         yield next(iter(server.sockets)).getsockname()[1]
 
 
+def saying(*messages: str | bytes) -> contextlib.AbstractAsyncContextManager[int]:
+    """A remote that says just this."""
+
+    async def speak(socket: ServerConnection) -> None:
+        for message in messages:
+            await socket.send(message)
+        await socket.wait_closed()
+
+    return misbehaving(speak)
+
+
 @pytest.mark.parametrize(
     ("said", "expected"),
     [
@@ -201,33 +212,20 @@ async def misbehaving(handler: Callable[[ServerConnection], Awaitable[None]]) ->
     ],
 )
 async def test_remote_that_breaks_the_protocol_is_given_up(said: str | bytes, expected: str) -> None:
-    async def speak(socket: ServerConnection) -> None:
-        await socket.send(json.dumps(DESCRIBE))
-        await socket.send(said)
-        await socket.send(said)
-        await socket.wait_closed()
-
-    async with misbehaving(speak) as port, opened(port) as connection:
+    async with saying(json.dumps(DESCRIBE), said, said) as port, opened(port) as connection:
         await eventually(lambda: connection.error)
         assert expected in str(connection.error)
 
 
 async def test_methods_of_later_versions_are_passed_over() -> None:
-    async def speak(socket: ServerConnection) -> None:
-        await socket.send(json.dumps({**DESCRIBE, "method": "v0.env.weather"}))
-        await socket.send(json.dumps(DESCRIBE))
-        await socket.wait_closed()
-
-    async with misbehaving(speak) as port, opened(port) as connection:
+    weather = json.dumps({**DESCRIBE, "method": "v0.env.weather"})
+    async with saying(weather, json.dumps(DESCRIBE)) as port, opened(port) as connection:
         assert connection.described is not None
         assert connection.error is None
 
 
 async def test_remote_that_never_says_what_it_is_is_unavailable() -> None:
-    async def keep_silent(socket: ServerConnection) -> None:
-        await socket.wait_closed()
-
-    async with misbehaving(keep_silent) as port:
+    async with saying() as port:
         with pytest.raises(RemoteUnavailable, match="said nothing"):
             await RewarderConnection.open(
                 Credentials(Endpoint("127.0.0.1", port)), on_change=lambda: None, timeout_s=0.2
@@ -252,12 +250,7 @@ async def test_agent_without_a_turn_for_long_gives_no_remote_up(
 async def test_remote_that_falls_silent_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "SILENCE_S", 0.3)
     monkeypatch.setattr(module, "PING_S", 0.05)
-
-    async def say_no_more(socket: ServerConnection) -> None:
-        await socket.send(json.dumps(DESCRIBE))
-        await socket.wait_closed()
-
-    async with misbehaving(say_no_more) as port, opened(port) as connection:
+    async with saying(json.dumps(DESCRIBE)) as port, opened(port) as connection:
         await eventually(lambda: connection.error)
         assert "said nothing" in str(connection.error)
 

@@ -45,9 +45,7 @@ def test_thousands_of_environments_share_equal_options() -> None:
     ("options", "complaint"),
     [
         (3, "options"),
-        ({"level": 3}, "the option 'level': expected an object, got 3"),
         ({"level": {"type": "integer", "default": 1, "max": 9}}, "the option 'level': unknown key 'max', expected one"),
-        ({"level": {"type": "integer", "default": "1"}}, "the option 'level': 'default' is '1', expected an integer"),
     ],
 )
 def test_what_is_no_declaration_is_refused(options: Any, complaint: str) -> None:

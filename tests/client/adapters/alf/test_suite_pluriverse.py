@@ -15,7 +15,7 @@ from pluriverse.errors import ConfigurationError
 from pluriverse.testing.alf import check_environment
 from pluriverse_protocol.env_spaces import Spaces
 from support.leftovers import Leftovers
-from support.remotes import kill_remote
+from support.remotes import daemon_at
 
 pytestmark = pytest.mark.display
 
@@ -121,7 +121,7 @@ def test_remote_that_is_lost_truncates_its_own_episode_only() -> None:
     with load(PONG, "local:2", clock="lockstep", size=(84, 84), grey=True, discount=0.75) as env:
         env.reset()
         act(env, 0, 0)
-        kill_remote(env.core.env.addresses[0])
+        daemon_at(env.core.env.addresses[0]).kill()
         step = act(env, 0, 0)
         while not step.is_last().any():
             step = act(env, 0, 0)

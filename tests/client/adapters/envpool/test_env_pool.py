@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Generator
 from typing import Any
 
 import dm_env
 import gymnasium
 import numpy as np
-import psutil
 import pytest
 from gymnasium.vector import AutoresetMode, VectorEnv
 from pluriverse.adapters import envpool
 from pluriverse.adapters.info import Ended
 from pluriverse.errors import ActionError, Misuse
-from support.remotes import kill_remote
+from support.remotes import daemon_at
 
 pytestmark = pytest.mark.display
 
@@ -178,7 +176,8 @@ def begun(pong: Any) -> Any:
 
 
 def test_recv_hands_out_whoever_answers_first(begun: Any) -> None:
-    program = next(each for each in _processes(begun, 2) if "main.py" in each.cmdline())
+    processes = daemon_at(begun.core.env.addresses[2]).children(recursive=True)
+    program = next(each for each in processes if "main.py" in each.cmdline())
     program.suspend()
     try:
         for _ in range(2):  # whatever it had drawn before
@@ -189,16 +188,6 @@ def test_recv_hands_out_whoever_answers_first(begun: Any) -> None:
         program.resume()
     begun.send(np.zeros(1), np.array([0]))
     assert sorted(begun.recv()[4]["env_id"]) == [0, 2]
-
-
-def _processes(env: Any, index: int) -> list[psutil.Process]:
-    """The server of a remote, and what it started."""
-    port = str(env.core.env.addresses[index].rewarder_port)
-    for process in psutil.Process(os.getpid()).children(recursive=True):
-        command = process.cmdline()
-        if "pluriverse_server" in " ".join(command) and port in command:
-            return [process, *process.children(recursive=True)]
-    raise AssertionError("no remote listens on that port")
 
 
 def test_nobody_starves_and_what_was_received_is_never_written_to_again(begun: Any) -> None:
@@ -225,7 +214,7 @@ def test_second_send_before_it_was_received_is_refused_and_sends_nothing(begun: 
 
 
 def test_lost_remote_truncates_its_own_episode_and_keeps_nobody_waiting(begun: Any) -> None:
-    kill_remote(begun.core.env.addresses[0])
+    daemon_at(begun.core.env.addresses[0]).kill()
     begun.send(np.zeros(3), np.array([0, 1, 2]))
     others = lost = 0
     back = -1

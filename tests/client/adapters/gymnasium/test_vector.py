@@ -9,7 +9,7 @@ from gymnasium.vector import AutoresetMode
 from pluriverse.adapters.gymnasium import PluriverseVectorEnv
 from pluriverse.errors import ActionError, Closed, Misuse, ResetNeeded
 from support.cart_poles import CART, assert_answers_as_gymnasium
-from support.remotes import kill_remote
+from support.remotes import daemon_at
 
 PONG = "gym-core.PongDeterministic-v3"
 MINIGRID = "gym-core.MiniGrid-Empty-5x5-v0"
@@ -97,7 +97,7 @@ def test_lost_remote_truncates_its_own_episode_and_the_other_plays_on() -> None:
     env = PluriverseVectorEnv(PONG, num_envs=2, remotes="local:2", **options)
     try:
         _, before = env.reset()
-        kill_remote(env.core.env.addresses[0])
+        daemon_at(env.core.env.addresses[0]).kill()
         while True:
             observations, _, terminations, truncations, infos = env.step(np.array([0, 1]))
             assert observations in env.observation_space
