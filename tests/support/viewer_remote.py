@@ -17,10 +17,12 @@ from pluriverse_server.daemon.http import listen
 from pluriverse_server.daemon.http_auth import HttpAuth
 from pluriverse_server.viewer import Viewer, ViewerSessions
 from pluriverse_server.viewer.routes import Question
+from support.chromium import Chromium
 from support.ports import free_port
 
 PASSWORD: Final = "sesame"
 EYE: Final = "observers-token"
+LIVE: Final = "document.getElementById('link').dataset.link === 'live'"
 
 
 def a_state() -> dict[str, Any]:
@@ -69,6 +71,11 @@ class Remote:
     def snapshot(self) -> dict[str, Any]:
         self.snapshots += 1
         return {**self.state, "viewers": self.sessions.viewers, "now": time.time()}
+
+
+async def opened(browser: Chromium, remote: Remote, more: str = "") -> None:
+    await browser.open(remote.url(f"?password={PASSWORD}{more}"))
+    await browser.wait_until(LIVE)
 
 
 @contextlib.asynccontextmanager

@@ -6,14 +6,13 @@ import pytest
 from pluriverse_protocol import metadata
 from support.chromium import Chromium
 from support.desktop import Desktop
-from support.viewer_remote import EYE, PASSWORD, Remote
+from support.viewer_remote import EYE, LIVE, PASSWORD, Remote, opened
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
 
 UNKNOWN = "\u2013"
 GREEN = (24, 160, 88)
 
-LIVE = "document.getElementById('link').dataset.link === 'live'"
 LOST = "document.getElementById('link').dataset.link === 'lost' && !document.getElementById('notice').hidden"
 LOGIN = "!document.getElementById('login').hidden"
 PASSWORD_FIELD = "document.getElementById('password')"
@@ -44,8 +43,7 @@ def pixel(x: int, y: int, rgb: tuple[int, int, int]) -> str:
 async def test_page_shows_the_screen_and_speaks_to_no_one_else(
     remote: Remote, desktop: Desktop, browser: Chromium
 ) -> None:
-    await browser.open(remote.url("?password=sesame"))
-    await browser.wait_until(LIVE)
+    await opened(browser, remote)
     desktop.fill(100, 80, 60, 60, GREEN)
     await browser.wait_until(pixel(130, 110, GREEN))
     assert await browser.evaluate("location.search") == ""
@@ -73,8 +71,7 @@ async def test_state_appears_and_follows_the_remote(remote: Remote, desktop: Des
 
 async def test_age_of_the_picture_is_read_from_its_pixels(remote: Remote, desktop: Desktop, browser: Chromium) -> None:
     remote.state["metadata"] = {"x": 200, "y": 120}
-    await browser.open(remote.url("?password=sesame"))
-    await browser.wait_until(LIVE)
+    await opened(browser, remote)
     age = 5000
     deadline = time.monotonic() + 60
     shown = UNKNOWN
@@ -111,8 +108,7 @@ async def test_missing_password_is_asked_for_and_a_wrong_one_again(
 async def test_password_opens_the_vnc_server_too(remote: Remote, bare_desktop: Desktop, browser: Chromium) -> None:
     await bare_desktop.stop_vnc()
     await bare_desktop.start_vnc(password=PASSWORD)
-    await browser.open(remote.url("?password=sesame"))
-    await browser.wait_until(LIVE)
+    await opened(browser, remote)
     bare_desktop.fill(100, 80, 60, 60, GREEN)
     await browser.wait_until(pixel(130, 110, GREEN))
 
@@ -120,8 +116,7 @@ async def test_password_opens_the_vnc_server_too(remote: Remote, bare_desktop: D
 async def test_keys_and_clicks_reach_the_screen_only_in_control(
     remote: Remote, desktop: Desktop, browser: Chromium
 ) -> None:
-    await browser.open(remote.url("?password=sesame"))
-    await browser.wait_until(LIVE)
+    await opened(browser, remote)
     await browser.click("#screen canvas")
     await browser.press("a", "KeyA", 65)
     await browser.evaluate(TAKE_CONTROL)
@@ -147,8 +142,7 @@ async def test_who_takes_control_sees_the_keys_of_the_game_and_can_press_them_th
     remote: Remote, desktop: Desktop, browser: Chromium
 ) -> None:
     remote.state["keys"] = KEYS
-    await browser.open(remote.url("?password=sesame"))
-    await browser.wait_until(LIVE)
+    await opened(browser, remote)
     assert await browser.evaluate(PAD) == []
     await browser.evaluate(TAKE_CONTROL)
     await browser.wait_until(f"{LIVE} && document.getElementById('link').innerText === 'in control'")
@@ -221,8 +215,7 @@ async def test_who_may_only_look_cannot_take_control(remote: Remote, desktop: De
 async def test_lost_vnc_server_is_told_and_found_again(
     remote: Remote, bare_desktop: Desktop, browser: Chromium
 ) -> None:
-    await browser.open(remote.url("?password=sesame"))
-    await browser.wait_until(LIVE)
+    await opened(browser, remote)
     await bare_desktop.stop_vnc()
     await browser.wait_until(LOST)
     await browser.wait_until("document.getElementById('notice').innerText.includes('does not answer')")
@@ -239,8 +232,7 @@ async def test_whole_page_fits_a_narrow_window(remote: Remote, desktop: Desktop,
     remote.state |= {"clocks": ["realtime", "lockstep"], "picture": [0, 0, 400, 300], "keys": KEYS}
     for width in (390, 700, 1024, 1600):
         await browser.resize(width, 700)
-        await browser.open(remote.url("?password=sesame&control=1"))
-        await browser.wait_until(LIVE)
+        await opened(browser, remote, "&control=1")
         await browser.evaluate("document.getElementById('clockwork').hidden = false")
         # It may be longer than a narrow window, which takes a scroll bar, but no wider.
         assert (
@@ -255,8 +247,7 @@ async def test_zoom_shows_the_environments_part_and_clicks_still_land_where_they
     box = "document.querySelector('.surface').getBoundingClientRect()"
     size = f"({box}.width / {box}.height)"
     remote.state["picture"] = [100, 40, 80, 120]
-    await browser.open(remote.url("?password=sesame&control=1"))
-    await browser.wait_until(LIVE)
+    await opened(browser, remote, "&control=1")
     await browser.wait_until(f"Math.abs({size} - 80 / 120) < 0.01")
     await browser.click(".surface")
     await desktop.wait_for_inputs([("button", 1)])

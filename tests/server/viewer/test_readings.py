@@ -7,11 +7,10 @@ from typing import Any
 import pytest
 from support.chromium import Chromium
 from support.desktop import Desktop
-from support.viewer_remote import Remote
+from support.viewer_remote import Remote, opened
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
 
-LIVE = "document.getElementById('link').dataset.link === 'live'"
 SWITCH = "document.getElementById('readings')"
 CANVAS = "document.querySelector('canvas.readings')"
 ROWS = "[...document.querySelectorAll('#sources tbody tr')].map(row => row.innerText)"
@@ -50,8 +49,7 @@ async def test_readings_are_drawn_where_they_are_read_and_listed(
         "level": reading("The Cave"),
         "bonus": reading(None, state="nothing"),
     }
-    await browser.open(remote.url("?password=sesame&readings=1"))
-    await browser.wait_until(LIVE)
+    await opened(browser, remote, "&readings=1")
     await browser.wait_until(f"String({drawn(140, 40)}) === '{','.join(map(str, GREEN))}'")
     assert await browser.evaluate(drawn(140, 50)) == [0, 0, 0, 0]
     above = [await browser.evaluate(drawn(300 + x, 200)) for x in range(40)]
@@ -73,8 +71,7 @@ async def test_frames_stay_on_their_regions_when_the_picture_is_zoomed_and_the_w
     del desktop
     remote.state["readings"] = {"score": reading(1.0, [120, 100, 40, 20])}
     remote.state["picture"] = [100, 40, 80, 120]
-    await browser.open(remote.url("?password=sesame&readings=1"))
-    await browser.wait_until(LIVE)
+    await opened(browser, remote, "&readings=1")
     expected = ",".join(map(str, GREEN))
     await browser.wait_until(f"String({drawn(140, 100)}) === '{expected}'")
     await browser.click("#zoom")
@@ -87,8 +84,7 @@ async def test_switch_is_there_with_readings_alone_and_is_kept_in_the_address(
     remote: Remote, desktop: Desktop, browser: Chromium
 ) -> None:
     del desktop
-    await browser.open(remote.url("?password=sesame"))
-    await browser.wait_until(LIVE)
+    await opened(browser, remote)
     assert await browser.evaluate(f"{SWITCH}.hidden")
     remote.state["readings"] = {"score": reading(1.0, [120, 100, 40, 20])}
     await browser.wait_until(f"!{SWITCH}.hidden")
