@@ -66,8 +66,9 @@ class Chromium:
         environment = {**os.environ, **(screen or {}), "HOME": str(profile)}
         ours, its = socket.socketpair()
         with its:
-            ends = {"stdin": its.fileno(), "stdout": its.fileno()}
-            process = await ChildProcess.start("chromium", command, env=environment, network=True, **ends)
+            process = await ChildProcess.start(
+                "chromium", command, env=environment, network=True, stdin=its.fileno(), stdout=its.fileno()
+            )
         browser = cls(process, await DevTools.connect(ours))
         try:
             await browser._open_page(width, height)

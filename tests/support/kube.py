@@ -64,7 +64,7 @@ class FakeCluster:
         self.kinds = set(GROUPS)
         self.rights: list[Manifest] = trainers_rights()
         self.ahead_s = 0.0
-        self.on_change: Callable[[str, str, Manifest], None] = lambda *_: None
+        self.on_change: Callable[[str, str, Manifest], None] = lambda _what, _plural, _manifest: None
         self._version = 100
         self._oldest = 100
         self._history: deque[tuple[int, str, str, Manifest]] = deque()

@@ -93,4 +93,4 @@ def runs(address: Address) -> bool:
 
 def node_of(actor: Any) -> str:
     """The node's own name, since all nodes here have one address."""
-    return ray.get(actor.__ray_call__.remote(lambda _: ray.get_runtime_context().get_node_id()))
+    return ray.get(actor.__ray_call__.remote(lambda _: ray.get_runtime_context().get_node_id()))  # pyright: ignore[reportUnknownLambdaType]

@@ -170,7 +170,7 @@ def write_runtime(directory: Path, **changed: dict[str, Any] | list[Any]) -> Non
     (directory / "game.py").write_text(PROGRAM)
     (directory / "home").mkdir(exist_ok=True)
     (directory / "home" / "settings").write_text("easy")
-    (directory / "runtime.toml").write_text(tomlkit.dumps(manifest))
+    (directory / "runtime.toml").write_text(tomlkit.dumps(manifest))  # pyright: ignore[reportUnknownMemberType]
 
 
 @contextlib.asynccontextmanager
