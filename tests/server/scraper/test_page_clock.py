@@ -318,6 +318,7 @@ async def test_document_is_not_told_of_the_pointer_before_the_agent_moves_it(pla
     assert state(played) == ["mousemove"]
 
 
+@pytest.mark.slow
 async def test_ascii_comes_from_the_keys_of_a_us_keyboard(played: Stepped) -> None:
     await played.play("pages.Keys-v0", 1)
     characters = sorted(KEYS)
@@ -333,6 +334,7 @@ async def test_back_and_forward_are_the_pages_buttons_and_leave_nothing(played: 
     assert state(played) == SIDE_CLICKS
 
 
+@pytest.mark.slow
 async def test_menus_of_the_browser_can_be_chosen_from(played: Stepped) -> None:
     async def choose() -> list[bytes]:
         seen = [(await played.play("pages.Menu-v0", 1, anew=True)).tobytes()]
