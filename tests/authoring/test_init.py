@@ -54,6 +54,7 @@ def test_it_is_a_package_that_servers_find_by_its_id(tmp_path: Path) -> None:
     assert points == "[pluriverse.runtimes]\nmy-game = pluriverse_runtime_my_game\n"
 
 
+@pytest.mark.slow
 def test_its_test_passes_and_says_what_is_wrong(tmp_path: Path) -> None:
     init("my-game", tmp_path)
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(tmp_path / "test_runtime.py")]

@@ -37,6 +37,7 @@ def test_random_plays_and_prints_rates_lags_and_rewards(remote: MachineRemote) -
     assert total.startswith("in all 3 s: ")
 
 
+@pytest.mark.slow
 def test_random_ends_in_good_order_at_ctrl_c() -> None:
     command = [*COMMAND, "random", "-r", "local:1"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -78,6 +79,7 @@ def test_what_cannot_be_done_is_told_in_a_line_with_a_status(arguments: list[str
     assert "Traceback" not in result.stderr
 
 
+@pytest.mark.slow
 def test_envs_lists_the_catalogue() -> None:
     lines = run("envs", "gym-core").stdout.splitlines()
     assert len(lines) > 944
@@ -146,6 +148,7 @@ def test_doctor_tells_what_is_missing_with_the_command_that_installs_it(tmp_path
     assert "remotes='vnc://HOST:5900+15900?password=…'" in nothing.stdout
 
 
+@pytest.mark.slow
 def test_what_a_runtime_lacks_is_one_line_of_doctor_run_and_make(tmp_path: Path) -> None:
     (tmp_path / "doom").mkdir()
     (tmp_path / "doom" / "runtime.toml").write_text((ROOT / "runtimes" / "doom" / "runtime.toml").read_text())
@@ -170,6 +173,7 @@ def test_what_a_runtime_lacks_is_one_line_of_doctor_run_and_make(tmp_path: Path)
     assert (made.returncode, made.stderr) == (2, f"pluriverse: {why}; {fix}\n")
 
 
+@pytest.mark.slow
 def test_doctor_tells_why_a_screen_does_not_start_whose_programs_are_there(tmp_path: Path) -> None:
     for name in ("Xvfb", "Xtigervnc"):
         program = tmp_path / name

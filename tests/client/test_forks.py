@@ -157,6 +157,7 @@ def test_every_call_of_a_child_is_refused_at_once_and_the_parent_goes_on(interfa
         env.close()
 
 
+@pytest.mark.slow
 def test_a_child_that_ends_as_programs_do_takes_nothing_of_its_parent_along(tmp_path: Path) -> None:
     script = f"""
 import gzip, os, sys, warnings

@@ -46,6 +46,7 @@ PAIRS = [
     ("doom", "alf"),
     ("desktop", "gymnasium"),
 ]
+DEAR = ("flashgames", "internet", "doom")
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +63,11 @@ def test_every_runtime_is_played_here() -> None:
 
 # A dozen episodes of each, which programs that are started anew take their time for.
 @pytest.mark.timeout(240)
-@pytest.mark.parametrize(("remote", "interface"), PAIRS, indirect=["remote"])
+@pytest.mark.parametrize(
+    ("remote", "interface"),
+    [pytest.param(*pair, marks=pytest.mark.slow) if pair[0] in DEAR else pair for pair in PAIRS],
+    indirect=["remote"],
+)
 def test_runtime_keeps_the_contract_of(interface: str, remote: tuple[str, MachineRemote]) -> None:
     runtime, served = remote
     env_id, _ = PLAYED[runtime]

@@ -66,6 +66,7 @@ def test_suite_is_played_reported_and_not_played_twice(suite: Path, tmp_path: Pa
     assert "| tasks in common: 1 " in evaluate("table", str(out), str(out)).stdout
 
 
+@pytest.mark.slow
 def test_run_that_is_ended_with_ctrl_c_keeps_what_was_played(suite: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     arguments = [str(suite), "-a", "still", "-r", "local:1", "-m", "live", "--out", str(out)]
@@ -81,6 +82,7 @@ def test_run_that_is_ended_with_ctrl_c_keeps_what_was_played(suite: Path, tmp_pa
     assert len(episodes) == len(list((out / "recordings").iterdir())) <= 3
 
 
+@pytest.mark.slow
 def test_agent_that_hangs_is_not_waited_for_after_a_second_ctrl_c(suite: Path, tmp_path: Path) -> None:
     begun = tmp_path / "begun"
     agent = f"command:sh -c 'head -n 2 > {begun}; cat'"

@@ -311,6 +311,7 @@ def test_step_of_a_program_that_hangs_is_given_up_and_the_next_episode_is_fine(
         assert core.phase(0) is Phase.READY
 
 
+@pytest.mark.slow
 def test_remote_that_dies_during_a_reset_is_replaced_and_the_reset_answered() -> None:
     with Core(PONG, "local:1", clock="lockstep") as core:
         begin(core, seed=1)

@@ -6,6 +6,7 @@ from pluriverse.runtimes import VARIABLE, listed
 from support.remotes import ROOT
 
 
+@pytest.mark.slow
 def test_list_is_what_the_runtimes_say(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, str(ROOT / "runtimes"))
     said = [str(entry["id"]) for entry in environments()]

@@ -148,6 +148,7 @@ def test_killed_remote_is_replaced_and_the_other_plays_on(player: Player) -> Non
     assert player.steps - before > NOT_WAITING_STEPS
 
 
+@pytest.mark.slow
 def test_frozen_remote_keeps_nobody_waiting_and_is_replaced(player: Player, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection, "SILENCE_S", 1.0)
     monkeypatch.setattr("pluriverse.remotes.manager.HEAL_S", 0.5)
@@ -275,6 +276,7 @@ print(*(link.address.rewarder_port for link in env._connections.by_index))
 """
 
 
+@pytest.mark.slow
 def test_remotes_are_removed_at_exit_by_who_forgets_to_close(nothing_left: None) -> None:
     folder = {**os.environ, "TMPDIR": tempfile.gettempdir()}
     forgot = subprocess.run([sys.executable, "-c", FORGETS_TO_CLOSE], capture_output=True, text=True, env=folder)

@@ -120,6 +120,7 @@ def test_remote_has_nothing_of_the_session_but_what_it_needs(
     assert told.keys() & sessions.VARIABLES.keys() == {"LANG", "TZ", *proxies}
 
 
+@pytest.mark.slow
 def test_port_that_another_program_takes_first_is_replaced(
     remotes: StartedRemotes[LocalRemote], monkeypatch: pytest.MonkeyPatch
 ) -> None:

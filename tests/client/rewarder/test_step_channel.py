@@ -189,6 +189,7 @@ async def test_server_that_hangs_up_is_told_with_its_reason_if_it_gave_one() -> 
                 held.close()
 
 
+@pytest.mark.slow
 async def test_pings_are_answered_and_are_no_messages() -> None:
     answered = asyncio.Event()
 

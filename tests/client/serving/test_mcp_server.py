@@ -232,6 +232,7 @@ async def test_nonsense_is_refused_in_words_and_harms_nothing() -> None:
         assert (begun["over"], begun["handle"]) == (False, handle)
 
 
+@pytest.mark.slow
 async def test_another_environment_is_begun_by_the_same_handle() -> None:
     async with by_stdio("--clock", "lockstep") as client:
         handle = (await done(client, "begin_episode", environment=PONG))["handle"]
@@ -241,6 +242,7 @@ async def test_another_environment_is_begun_by_the_same_handle() -> None:
         assert (described["environment"], described["width"]) == ("gym-core.CartPole-v0", 600)
 
 
+@pytest.mark.slow
 async def test_marks_may_be_looked_at_and_named_instead_of_places(tmp_path: Path) -> None:
     page = """<style>button { position: absolute; left: 40px; top: 60px; width: 80px; height: 30px }</style>
       <button onclick="game.message = 'won'">Win</button>
@@ -290,6 +292,7 @@ def test_permissions_are_given_by_name(allow: tuple[str, ...]) -> None:
         server("gym-core.*", allow=allow)
 
 
+@pytest.mark.slow
 async def test_two_clients_play_over_http_and_the_death_of_one_remote_harms_no_other() -> None:
     leftovers = Leftovers()
     with serving(remotes="local:2") as address:
@@ -311,6 +314,7 @@ async def test_two_clients_play_over_http_and_the_death_of_one_remote_harms_no_o
     leftovers.assert_none()
 
 
+@pytest.mark.slow
 async def test_client_that_calls_without_end_is_refused_and_keeps_no_other_from_playing() -> None:
     with serving(remotes="local:2") as address:
         async with by_http(address) as hasty, by_http(address) as patient:

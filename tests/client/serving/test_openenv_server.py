@@ -194,6 +194,7 @@ def test_openenvs_validator_passes_it(pong: str) -> None:
     assert "lockstep" in told["description"]
 
 
+@pytest.mark.slow
 def test_a_client_that_leaves_is_no_error() -> None:
     words = [PLURIVERSE, "openenv", PONG, "--remotes", "local:1", "--http", f"127.0.0.1:{free_port()}"]
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
@@ -209,6 +210,7 @@ def test_a_client_that_leaves_is_no_error() -> None:
     assert "Traceback" not in said, said
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_the_server_though_a_session_waits() -> None:
     leftovers, port = Leftovers(), free_port()
     with (

@@ -140,6 +140,7 @@ def test_only_the_last_pictures_are_sent_again(
     assert len(shown) == PICTURES
 
 
+@pytest.mark.slow
 def test_nonsense_is_answered_with_the_reason_and_harms_nothing(
     pong: Play, scripted: Endpoint, agent: EndpointAgent
 ) -> None:

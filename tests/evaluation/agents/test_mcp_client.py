@@ -62,6 +62,7 @@ def test_client_plays_an_episode_to_its_end(paused: Play, tmp_path: Path) -> Non
     assert len(paused.reactions_ms) == 10
 
 
+@pytest.mark.slow
 def test_client_of_a_running_game_is_late_as_asked_and_ended_with_the_episode(tmp_path: Path) -> None:
     agent = McpAgent(command(tmp_path, "100000"))
     with Play(task(seconds=10), LIVE_LATE, "local:1") as play:

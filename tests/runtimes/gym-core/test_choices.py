@@ -59,6 +59,7 @@ def number_of(space: Any) -> int | None:
     return int(cast("Any", space).n)
 
 
+@pytest.mark.slow
 def test_the_tables_of_actions_are_those_of_ale_py() -> None:
     ale = emulators.import_ale()()
     actions = cast("Any", ale_py.Action)

@@ -13,6 +13,7 @@ from pluriverse_protocol.env_options import complete, parse
 ENTRIES = {entry.id.removeprefix("gym-core."): entry for entry in entries()}
 
 
+@pytest.mark.slow
 def test_the_modes_and_difficulties_are_those_of_ale_py() -> None:
     ale = emulators.import_ale()()
     # One game for each set of modes, and of difficulties: a ROM takes a while to load.

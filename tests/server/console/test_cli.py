@@ -236,6 +236,7 @@ async def test_sigterm_lets_the_episode_end_and_a_second_one_does_not(tmp_path: 
     await toy.close()
 
 
+@pytest.mark.slow
 async def test_end_of_its_input_ends_it_if_it_was_told_so(tmp_path: Path) -> None:
     toy = await Toy.make(tmp_path)
     ports = ("--vnc-port", str(free_port()), "--rewarder-port", str(free_port()))
@@ -281,7 +282,9 @@ async def test_program_that_keeps_dying_is_told_with_how_and_exits_non_zero(tmp_
     assert "no game here" in errors
 
 
-@pytest.mark.parametrize("whole", [True, False], ids=["with its program", "alone"])
+@pytest.mark.parametrize(
+    "whole", [pytest.param(True, id="with its program"), pytest.param(False, id="alone", marks=pytest.mark.slow)]
+)
 async def test_paused_remote_resumes_its_episode_where_it_was(tmp_path: Path, whole: bool) -> None:
     toy = await Toy.make(tmp_path, frozen_after_s=1.0)
     port = free_port()

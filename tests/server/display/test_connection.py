@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+import asyncio
 import os
+import signal
 from pathlib import Path
 
 import pytest
 from pluriverse_server.display import DisplayLost, Screen
 from pluriverse_server.x11.connection import COOKIE_BYTES, open_display, write_cookie, write_private_file
+from support.waiting import eventually
+from support.xvfb import bare_xvfb
 from Xlib.xauth import FamilyLocal, Xauthority
 
 pytestmark = pytest.mark.display
@@ -45,6 +49,18 @@ async def test_environment_is_as_before(screen: Screen, monkeypatch: pytest.Monk
         monkeypatch.setenv("XAUTHORITY", before)
     open_display(screen.display, screen.xauthority).close()
     assert os.environ.get("XAUTHORITY") == before
+
+
+async def test_a_frozen_server_keeps_nobody_from_another(screen: Screen, tmp_path: Path) -> None:
+    with bare_xvfb(64, 64) as (frozen, pid):
+        ends = lambda: Path("/proc/net/unix").read_text().count(f"X11-unix/X{frozen[1:]}\n")  # noqa: E731
+        before = ends()
+        os.kill(pid, signal.SIGSTOP)
+        waiting = asyncio.create_task(asyncio.to_thread(open_display, frozen, tmp_path / "none"))
+        await eventually(lambda: ends() > before)
+        await asyncio.to_thread(lambda: open_display(screen.display, screen.xauthority).close())
+        os.kill(pid, signal.SIGCONT)
+        (await waiting).close()
 
 
 async def test_connections_to_two_kinds_of_server_keep_their_extensions_apart(

@@ -91,6 +91,7 @@ async def test_page_is_guarded_and_shows_the_block_and_without_the_guard_there_i
     leftovers.assert_none()
 
 
+@pytest.mark.slow
 async def test_page_that_allows_menus_and_keys_has_them() -> None:
     page = "<body><script>game.begin(0); on.F5 = on.a; onmousedown = (event) => { game.score += event.button }</script>"
     with short_folder() as folder:
@@ -130,6 +131,7 @@ async def test_block_over_a_program_is_back_when_the_overlay_dies_and_the_episod
     leftovers.assert_none()
 
 
+@pytest.mark.slow
 async def test_death_of_the_x_server_is_told_as_that_though_it_takes_the_overlay_along() -> None:
     with short_folder() as folder:
         write_runtime(folder, {"Play": PAGE}, manifest=MANIFEST.replace("[reset]", PLACE))

@@ -85,7 +85,7 @@ EVERYWHERE = f"""(async () => {{
 @pytest.mark.parametrize(
     ("shown", "expected"),
     [
-        ({}, [0, "UTC", "en-US", "1,234.5", "en-US", False, 1]),
+        pytest.param({}, [0, "UTC", "en-US", "1,234.5", "en-US", False, 1], marks=pytest.mark.slow),
         ({"language": "de-DE", "tz": "Asia/Tokyo"}, [-540, "Asia/Tokyo", "de-DE", "1.234,5", "de-DE", False, 1]),
     ],
 )

@@ -150,7 +150,7 @@ async def test_pushed_values_are_not_missed(remote: PageRemote) -> None:
     [
         ("Throws", "page: rewards[0].value: Error: oops"),
         ("Loops", "the page hung: no answer for 3 s"),
-        ("Alerts", "the page hung: no answer for 3 s"),
+        pytest.param("Alerts", "the page hung: no answer for 3 s", marks=pytest.mark.slow),
         ("Eats", "the page's process"),
         ("Buffers", "the page took over"),
         ("NaN", "page: rewards[0].value is NaN, expected a number"),
@@ -197,7 +197,7 @@ async def test_page_may_move_within_its_origins_and_is_watched_there(remote: Pag
     await remote.agent.hear_method("v0.env.reward", reward=1.0)
 
 
-@pytest.mark.parametrize("place", [80, 240], ids=["link", "window.open"])
+@pytest.mark.parametrize("place", [pytest.param(80, marks=pytest.mark.slow), 240], ids=["link", "window.open"])
 async def test_new_windows_are_closed_and_the_page_keeps_the_keyboard(remote: PageRemote, place: int) -> None:
     await remote.play("Opens")
     await remote.click(place, 120)

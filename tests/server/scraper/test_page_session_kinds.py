@@ -47,6 +47,7 @@ async def earn(remote: PageRemote) -> None:
     await remote.agent.hear_method("v0.env.reward", reward=1.0)
 
 
+@pytest.mark.slow
 async def test_page_of_any_server_is_played() -> None:
     with short_folder() as elsewhere, short_folder() as folder:
         write_runtime(elsewhere, {"Good": GOOD})

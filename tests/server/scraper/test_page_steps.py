@@ -140,6 +140,7 @@ async def test_steps_say_what_is_new_a_first_frame_what_was_last_and_one_that_is
     assert [(await steps.see()).text for _ in range(2)] == ["", "hello"]
 
 
+@pytest.mark.slow
 async def test_bad_steps_are_refused_or_truncate_and_the_next_episode_is_fine() -> None:
     with short_folder() as folder:
         async with page_remote(write_runtime(folder, {"Good": BEGINS})) as remote:

@@ -127,6 +127,7 @@ async def test_change_is_none_again_once_the_picture_stands(tmp_path: Path, monk
     assert values == [0.05, 0, 0, 0.05, 0]
 
 
+@pytest.mark.slow
 async def test_a_scraper_whose_code_never_ends_is_replaced_and_the_next_episode_is_fine(tmp_path: Path) -> None:
     score = python(tmp_path, "while points == 2: pass") | {"file": "../reader.py"}
     sources = {**MANIFEST["sources"], "score": score}

@@ -175,6 +175,7 @@ async def test_broken_line_is_told_until_it_is_back(browser: Chromium) -> None:
     assert await browser.evaluate("document.getElementById('notice').hidden")
 
 
+@pytest.mark.slow
 async def test_who_only_watches_or_leaves_has_no_clock(remote: MachineRemote, browser: Chromium) -> None:
     await press(browser, "lockstep")
     await stepped(browser, 1)

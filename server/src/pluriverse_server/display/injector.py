@@ -114,6 +114,8 @@ class Injector:
 
     def _inputs(self, events: Sequence[KeyEvent | PointerEvent]) -> Iterator[None]:
         self._keymap.follow()
+        # A click doesn't move the pointer; and the two of a double one must not be far apart in real time.
+        at: tuple[int, int] | None = None
         for event in events:
             match event:
                 case KeyEvent(keysym, down=True):
@@ -121,7 +123,9 @@ class Injector:
                 case KeyEvent(keysym):
                     yield from self._release(keysym)
                 case PointerEvent(x, y, buttonmask):
-                    yield from self._point(x, y, buttonmask)
+                    if at != (at := (x, y)):
+                        yield from self._move(x, y)
+                    yield from self._set_buttons(buttonmask)
 
     def _releases(self) -> Iterator[None]:
         self._lock.release()
@@ -165,10 +169,9 @@ class Injector:
         if keycode is not None and keycode not in self._held.values():
             yield from self._fake(X.KeyRelease, keycode)
 
-    def _point(self, x: int, y: int, buttonmask: int) -> Iterator[None]:
+    def _move(self, x: int, y: int) -> Iterator[None]:
         x, y = max(0, min(x, self._right)), max(0, min(y, self._bottom))
         yield from self._fake(X.MotionNotify, x=x, y=y)
-        yield from self._set_buttons(buttonmask)
 
     def _set_buttons(self, buttonmask: int) -> Iterator[None]:
         for index in range(BUTTONS):

@@ -34,6 +34,7 @@ def test_what_there_is_not_is_refused_before_anything_is_started(name: str) -> N
         make(name, "gym", remotes="local:1")
 
 
+@pytest.mark.slow
 def test_atari_games_are_there_by_both_names_with_envpools_actions() -> None:
     names = list_all_envs()
     assert {"gym-core.PongNoFrameskip-v3", "gym-core.CartPole-v0"} <= set(names)

@@ -14,6 +14,7 @@ def test_script_is_there(script: str) -> None:
     assert callable(getattr(importlib.import_module(module), name))
 
 
+@pytest.mark.slow
 def test_each_task_is_of_an_environment_that_has_its_clocks() -> None:
     clocks = {entry["id"]: entry["clocks"] for entry in catalogue.environments()}
     for task in TASKS.values():

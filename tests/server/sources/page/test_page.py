@@ -69,9 +69,10 @@ KINDS = {
     "the same page": 'fresh = "page"',
     "in the page": 'begin = "play()"',
 }
+KEPT = ["a new context", *(pytest.param(kind, marks=pytest.mark.slow) for kind in list(KINDS)[1:])]
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module", params=KINDS)
+@pytest_asyncio.fixture(scope="module", loop_scope="module", params=KEPT)
 async def remote(request: pytest.FixtureRequest) -> AsyncGenerator[PageRemote]:
     in_page = request.param == "in the page"
     place = 'files = "www"\nstart = "{env.page}.html"'
