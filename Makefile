@@ -115,12 +115,12 @@ docs: setup-dev  ## Make the generated parts of docs/ anew
 	$(PY) docs/generate.py
 
 site: setup-dev  ## Build the site into dist/site
-	NO_MKDOCS_2_WARNING=1 .venv/bin/mkdocs build --quiet
+	PATH=$(CURDIR)/.venv/bin:$$PATH NO_MKDOCS_2_WARNING=1 .venv/bin/mkdocs build --quiet
 
 gallery: setup-dev  ## Picture each family of environments for the site
 	$(PY) docs/gallery.py
 
-film: setup-dev  ## Film four games in the viewer for the README
+film: setup-dev  ## Film four games in the viewer for the README, and picture one
 	PYTHONPATH=tests $(PY) docs/film.py
 
 lock: setup-dev  ## Resolve all dependencies anew into requirements.lock
