@@ -87,8 +87,11 @@ faults: setup-dev  ## Inject 500 faults into remotes; writes bench/faults.json, 
 
 image:  ## Build the image pluriverse/$RUNTIME
 	@docker info >/dev/null 2>&1 || { echo 'make image needs a running Docker engine: docker info fails' >&2; exit 1; }
-	$(DOCKER_BUILD) --build-arg BASE=$(BASE) --build-arg SNAPSHOT=$(SNAPSHOT) --build-arg RUNTIME=$(RUNTIME) --tag $(IMAGE) \
-	  $$(grep -qs '^[^#:]*:chromium$$' runtimes/$(RUNTIME)/debian.txt && echo --build-arg LAYER=browser) .
+	list=runtimes/$(RUNTIME)/debian.txt layer=server; \
+	if grep -qs '^[^#:]*:chromium$$' $$list; then layer=browser; elif grep -qs '^[^#:]*:[^ ]*$$' $$list; then layer=programs; fi; \
+	$(DOCKER_BUILD) --build-arg BASE=$(BASE) --build-arg SNAPSHOT=$(SNAPSHOT) --build-arg RUNTIME=$(RUNTIME) \
+	  --build-arg LAYER=$$layer --build-arg VERSION=$$(sed -n 's/^version = "\(.*\)"$$/\1/p' runtimes/$(RUNTIME)/runtime.toml) \
+	  --tag $(IMAGE) .
 
 images:  ## Build the images of all runtimes
 	@for runtime in $(RUNTIMES); do $(MAKE) --no-print-directory image RUNTIME=$$runtime || exit 1; done
