@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 import gymnasium
+import numpy as np
 import pluriverse
 from PIL import Image
 from pluriverse.errors import PluriverseError
@@ -73,7 +74,7 @@ def picture(env_id: str) -> Image.Image:
             _, _, terminated, truncated, _ = env.step(env.action_space.sample())
             if terminated or truncated:
                 break
-        return Image.fromarray(env.render())
+        return Image.fromarray(np.asarray(env.render(), np.uint8))
 
 
 def main() -> int:
