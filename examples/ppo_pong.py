@@ -2,8 +2,7 @@
 
 pip install "pluriverse[gymnasium]" torch
 python examples/ppo_pong.py --curve curve.json --save mine.pt
-python examples/ppo_pong.py --load mine.pt --play 20                     # greedily
-python examples/ppo_pong.py --load mine.pt --play 2 --clock realtime     # the same at 60 fps
+python examples/ppo_pong.py --load mine.pt --play 20        # greedily; with --clock realtime at 60 fps
 python examples/ppo_pong.py --load mine.pt --delay 3 --steps 400000 --save late.pt
 
 pluriverse eval plays the file that $PPO_PONG names, or else ppo_pong.pt:
@@ -33,11 +32,9 @@ from torch import nn
 PONG: Final = "gym-core.PongNoFrameskip-v0"
 # Of Pong's six actions three are the others with a button that does nothing: stay, up, down.
 MOVES: Final = np.array([0, 2, 3])
-FRAME_SKIP: Final = 4
-STACK: Final = 4
+FRAME_SKIP, STACK = 4, 4
 # The field without the score, as small as the ball can still be seen in the mean of the pixels.
-CROP: Final = (0, 34, 160, 160)
-SIZE: Final = (42, 42)
+CROP, SIZE = (0, 34, 160, 160), (42, 42)
 # The field's grey is 0 to the network, and ball and paddles are about 1: of 0.34 and 0.6 it learns far later.
 GROUND, CONTRAST = 87, 64
 
@@ -140,13 +137,12 @@ class Games:
 
 def learn(agent: Agent, games: Games, steps: int, curve: list[dict[str, float | None]]) -> None:
     """Learn; add to the curve the mean return of the last hundred episodes."""
-    n, began = len(games.due), time.monotonic()
+    n, began, last = len(games.due), time.monotonic(), deque[float](maxlen=100)
     optimizer = torch.optim.Adam(agent.parameters(), LEARNING_RATE, eps=1e-5)
     stacks = np.zeros((ROLLOUT, n, *SIZE, STACK), np.uint8)
     due, ended = np.zeros((2, ROLLOUT, n), np.bool_)
     moves = np.zeros((ROLLOUT, n), np.int64)
     logs, values, rewards, advantages = np.zeros((4, ROLLOUT, n), np.float32)
-    last = deque[float](maxlen=100)
     updates = max(1, steps // (ROLLOUT * n))
     for update in range(updates):
         optimizer.param_groups[0]["lr"] = LEARNING_RATE * (1 - update / updates)
