@@ -24,7 +24,7 @@ export PLURIVERSE_ENV := $(ENV)
 export PLURIVERSE_PASSWORD := $(PASSWORD)
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo setup setup-dev setup-all assets test test-all nightly lint format bench faults image images wheels test-image test-wheels site gallery up down docs film lock clean
+.PHONY: help run demo setup setup-dev setup-all assets test test-all nightly examples lint format bench faults image images wheels test-image test-wheels site gallery up down docs film lock clean
 
 help:  ## List what there is to make
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -63,6 +63,14 @@ nightly: setup-dev  ## Run the tests that take hours, and inject faults; writes 
 	PLURIVERSE_RFB=python $(PYTEST) -m 'not container' tests/client/env tests/client/wrappers tests/client/vnc
 	$(PY) bench/faults.py
 	$(PY) bench/readme.py
+	$(MAKE) examples QUICK=1
+
+# What they write; docs/curves/ has what docs/examples.md shows.
+LEARNT := dist/examples
+examples: setup-dev  ## Let the examples learn, in an hour; QUICK=1: each for a minute
+	rm -rf $(LEARNT) && mkdir -p $(LEARNT)
+	$(PY) examples/ppo_pong.py $(if $(QUICK),--steps 50000) --save $(LEARNT)/ppo_pong.pt --curve $(LEARNT)/ppo_pong.json
+	$(PY) examples/moon_buggy.py $(if $(QUICK),--episodes 40) --save $(LEARNT)/moon_buggy.npy --curve $(LEARNT)/moon_buggy.json
 
 lint: setup-dev  ## Check style, types, layers and generated documentation
 	.venv/bin/ruff check
