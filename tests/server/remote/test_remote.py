@@ -84,6 +84,7 @@ async def remote_up(
         process = await beginning
         await process.begin()
         await asyncio.wait_for(started.wait(), 60)
+        await eventually(lambda: remote.service.ongoing)
         yield Up(toy, remote, running, process, port, vnc_port)
     finally:
         remote.stop()
