@@ -1,8 +1,9 @@
 # One image a runtime, each a leaf on the same layers:
 #
-#   base ── desktop ── server ─┬─────────── runtime     docker build --build-arg RUNTIME=gym-core .
-#     │                  :     └─ browser ── runtime     docker build --build-arg RUNTIME=internet --build-arg LAYER=browser .
-#     └──── build ·······┴ vendor ·············┘ (only what they installed or made is copied)
+#   base ── desktop ── server ─┬──────────── runtime     docker build --build-arg RUNTIME=gym-core .
+#     │                  :     ├─ browser ── runtime     docker build --build-arg RUNTIME=internet --build-arg LAYER=browser .
+#     │                  :     └─ programs ─ runtime     docker build --build-arg RUNTIME=desktop --build-arg LAYER=programs .
+#     └──── build ·······┴ vendor ··············┘ (only what they installed or made is copied)
 #
 # The same again, to the byte of every package: a BASE with its digest, and Debian's archive as it was at a time.
 ARG BASE=debian:trixie-slim
@@ -30,9 +31,14 @@ RUN install -D -m 0711 /usr/bin/bash /usr/lib/pluriverse/bash \
 ENV PYTHONUNBUFFERED=1 PATH=/opt/pluriverse/bin:$PATH
 
 # ── desktop: the screen and its VNC servers ───────────────────────────────────────────────────────────────────────────
+# Both X servers depend on Mesa, whose OpenGL they load when a program asks for it: 200 MB with LLVM, which pages and Python's
+# packages draw without. dpkg leaves out these files alone, so for apt nothing is missing, whatever it installs later.
 FROM base AS desktop
 RUN apt-get update \
  && apt-get install -y --no-install-recommends \
+      -o 'DPkg::Options::=--path-exclude=/usr/lib/*/libgallium-*' \
+      -o 'DPkg::Options::=--path-exclude=/usr/lib/*/libLLVM*' \
+      -o 'DPkg::Options::=--path-exclude=/usr/lib/*/libz3.*' \
       tigervnc-scraping-server tigervnc-standalone-server xvfb \
  && rm -rf /var/lib/apt/lists/* /var/cache/apt/*
 
@@ -77,6 +83,13 @@ CMD ["run"]
 FROM server AS browser
 RUN apt-get update \
  && apt-get install -y --no-install-recommends chromium fonts-dejavu-core fonts-liberation \
+ && rm -rf /var/lib/apt/lists/* /var/cache/apt/*
+
+# ── programs: for runtimes that are programs of Debian's, with the files of Mesa ──────────────────────────────────────
+FROM server AS programs
+RUN apt-get update \
+ && apt-get install -y --no-install-recommends --reinstall \
+      $(dpkg-query --show --showformat '${Package}\n' 'libllvm*' libz3-4 mesa-libgallium) \
  && rm -rf /var/lib/apt/lists/* /var/cache/apt/*
 
 # ── vendor: the runtime with what its vendor.py fetches and makes; the tools for that are not shipped ───────────────────

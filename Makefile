@@ -24,7 +24,7 @@ export PLURIVERSE_ENV := $(ENV)
 export PLURIVERSE_PASSWORD := $(PASSWORD)
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo setup setup-dev setup-all assets test test-all nightly lint format bench faults image images wheels test-image test-wheels site gallery up down docs film lock clean
+.PHONY: help run demo setup setup-dev setup-all assets test test-all nightly examples lint format bench faults image images wheels test-image test-wheels site gallery up down docs film lock clean
 
 help:  ## List what there is to make
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -63,6 +63,14 @@ nightly: setup-dev  ## Run the tests that take hours, and inject faults; writes 
 	PLURIVERSE_RFB=python $(PYTEST) -m 'not container' tests/client/env tests/client/wrappers tests/client/vnc
 	$(PY) bench/faults.py
 	$(PY) bench/readme.py
+	$(MAKE) examples QUICK=1
+
+# What they write; docs/curves/ has what docs/examples.md shows.
+LEARNT := dist/examples
+examples: setup-dev  ## Let the examples learn, in an hour; QUICK=1: each for a minute
+	rm -rf $(LEARNT) && mkdir -p $(LEARNT)
+	$(PY) examples/ppo_pong.py $(if $(QUICK),--steps 50000) --save $(LEARNT)/ppo_pong.pt --curve $(LEARNT)/ppo_pong.json
+	$(PY) examples/moon_buggy.py $(if $(QUICK),--episodes 40) --save $(LEARNT)/moon_buggy.npy --curve $(LEARNT)/moon_buggy.json
 
 lint: setup-dev  ## Check style, types, layers and generated documentation
 	.venv/bin/ruff check
@@ -87,8 +95,11 @@ faults: setup-dev  ## Inject 500 faults into remotes; writes bench/faults.json, 
 
 image:  ## Build the image pluriverse/$RUNTIME
 	@docker info >/dev/null 2>&1 || { echo 'make image needs a running Docker engine: docker info fails' >&2; exit 1; }
-	$(DOCKER_BUILD) --build-arg BASE=$(BASE) --build-arg SNAPSHOT=$(SNAPSHOT) --build-arg RUNTIME=$(RUNTIME) --tag $(IMAGE) \
-	  $$(grep -qs '^[^#:]*:chromium$$' runtimes/$(RUNTIME)/debian.txt && echo --build-arg LAYER=browser) .
+	list=runtimes/$(RUNTIME)/debian.txt layer=server; \
+	if grep -qs '^[^#:]*:chromium$$' $$list; then layer=browser; elif grep -qs '^[^#:]*:[^ ]*$$' $$list; then layer=programs; fi; \
+	$(DOCKER_BUILD) --build-arg BASE=$(BASE) --build-arg SNAPSHOT=$(SNAPSHOT) --build-arg RUNTIME=$(RUNTIME) \
+	  --build-arg LAYER=$$layer --build-arg VERSION=$$(sed -n 's/^version = "\(.*\)"$$/\1/p' runtimes/$(RUNTIME)/runtime.toml) \
+	  --tag $(IMAGE) .
 
 images:  ## Build the images of all runtimes
 	@for runtime in $(RUNTIMES); do $(MAKE) --no-print-directory image RUNTIME=$$runtime || exit 1; done
@@ -115,12 +126,12 @@ docs: setup-dev  ## Make the generated parts of docs/ anew
 	$(PY) docs/generate.py
 
 site: setup-dev  ## Build the site into dist/site
-	NO_MKDOCS_2_WARNING=1 .venv/bin/mkdocs build --quiet
+	PATH=$(CURDIR)/.venv/bin:$$PATH NO_MKDOCS_2_WARNING=1 .venv/bin/mkdocs build --quiet
 
 gallery: setup-dev  ## Picture each family of environments for the site
 	$(PY) docs/gallery.py
 
-film: setup-dev  ## Film four games in the viewer for the README
+film: setup-dev  ## Film four games in the viewer for the README, and picture one
 	PYTHONPATH=tests $(PY) docs/film.py
 
 lock: setup-dev  ## Resolve all dependencies anew into requirements.lock

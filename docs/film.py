@@ -1,4 +1,4 @@
-"""Film ``pluriverse demo``, four games in the viewer, for the README (``make film``): writes docs/demo.webp."""
+"""Film ``pluriverse demo``, and picture one viewer (``make film``): writes docs/demo.webp and docs/viewer.png."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ from support.chromium import Chromium
 
 FILM: Final = Path(__file__).with_name("demo.webp")
 SIZE: Final = (860, 880)
+PICTURE: Final = Path(__file__).with_name("viewer.png")
+PICTURE_SIZE: Final = (1280, 800)
 SECONDS: Final = 6
 FPS: Final = 8
 QUALITY: Final = 50
@@ -27,8 +29,13 @@ BEGIN_S: Final = 12.0
 
 
 async def shots(address: str, folder: Path) -> list[Image.Image]:
-    """Return what a browser shows of the page."""
+    """Return what a browser shows of the page, and at last of the second game's viewer."""
     browser = await Chromium.start(folder, width=SIZE[0], height=SIZE[1], flags=["--hide-scrollbars"])
+
+    async def shot() -> Image.Image:
+        taken = await browser.call("Page.captureScreenshot", format="png")
+        return Image.open(io.BytesIO(base64.b64decode(taken["data"]))).convert("RGB")
+
     try:
         await browser.open(address)
         await asyncio.sleep(BEGIN_S)
@@ -37,9 +44,12 @@ async def shots(address: str, folder: Path) -> list[Image.Image]:
         began = loop.time()
         for number in range(SECONDS * FPS):
             await asyncio.sleep(max(0.0, began + number / FPS - loop.time()))
-            shot = await browser.call("Page.captureScreenshot", format="png")
-            pictures.append(Image.open(io.BytesIO(base64.b64decode(shot["data"]))).convert("RGB"))
-        return pictures
+            pictures.append(await shot())
+        viewer = await browser.evaluate("document.querySelectorAll('iframe')[1].src")
+        await browser.resize(*PICTURE_SIZE)
+        await browser.open(viewer.replace("embed=1&", ""))
+        await asyncio.sleep(BEGIN_S)
+        return [*pictures, await shot()]
     finally:
         await browser.close()
 
@@ -53,7 +63,7 @@ def main() -> int:
         said.append(line)
         ready.set()
 
-    seconds = BEGIN_S + 10 * SECONDS  # on a slow machine the browser takes some of them
+    seconds = 2 * BEGIN_S + 10 * SECONDS  # on a slow machine the browser takes some of them
     player = threading.Thread(
         target=demo.play, args=("local:1",), kwargs={"port": 0, "seconds": seconds, "report": report}
     )
@@ -61,8 +71,9 @@ def main() -> int:
     ready.wait()
     (address,) = re.findall(r"http://\S+", said[0])
     with tempfile.TemporaryDirectory() as folder:
-        first, *others = asyncio.run(shots(address, Path(folder)))
+        first, *others, viewer = asyncio.run(shots(address, Path(folder)))
     player.join()
+    viewer.save(PICTURE, optimize=True)
     first.save(FILM, save_all=True, append_images=others, duration=1000 // FPS, loop=0, quality=QUALITY, method=6)
     return 0
 

@@ -1,7 +1,8 @@
-"""Picture each family of environments, played at random (``make gallery``): writes docs/gallery/FAMILY.webp."""
+"""Picture each family of environments, played at random (``make gallery``): writes docs/gallery/NAME.webp."""
 
 from __future__ import annotations
 
+import contextlib
 import re
 import sys
 from pathlib import Path
@@ -11,44 +12,46 @@ import gymnasium
 import numpy as np
 import pluriverse
 from PIL import Image
-from pluriverse.catalogue import environments
 from pluriverse.errors import PluriverseError
+from pluriverse.runtimes import listed
 
 FOLDER: Final = Path(__file__).with_name("gallery")
-TILE: Final = (160, 120)
-COLUMNS: Final = 6
-ROWS: Final = 3
+WIDTH: Final = 960
+COLUMNS: Final = 3
+ROWS: Final = 2
 QUALITY: Final = 70
 
-# How long each is played, in its own time.
+# How long each is played, in its own time, and may take to start beside other work.
 SECONDS: Final = 4.0
+START_S: Final = 300.0
 
 gymnasium.register_envs(pluriverse)
 
-# Patterns of their ids; of an environment's variants the plainest is played.
+# Their pictures' names, which begin with the runtime's; their titles; and patterns of their ids, of an environment's
+# variants the plainest.
 FAMILIES: Final = {
-    "gym-core: Atari": r"gym-core\.\w+NoFrameskip-v3$",
-    "gym-core: MiniGrid": r"gym-core\.MiniGrid",
-    "gym-core: BabyAI": r"gym-core\.BabyAI",
-    "gym-core: classic control, Box2D and toy texts": (
-        r"gym-core\.(Acrobot|CartPole|MountainCar|Pendulum|LunarLander|Bipedal|CarRacing|FrozenLake|CliffWalking|Taxi)"
-        r"(?!.*(LowD|Sync|Slippery|-v0$))"
+    "desktop": ("Free games and forms of Debian", r"desktop\."),
+    "doom-free-play": ("Doom: free play", r"doom\.FreePlay(Map|E\dM)"),
+    "doom-scenarios": ("Doom: scenarios", r"doom\.(?!FreePlay)"),
+    "flashgames": ("Flash games", r"flashgames\."),
+    "gym-core-atari": ("Atari", r"gym-core\.\w+NoFrameskip-v3$"),
+    "gym-core-babyai": ("BabyAI", r"gym-core\.BabyAI"),
+    "gym-core-control": (
+        "Gymnasium: classic control, Box2D and toy text",
+        r"gym-core\.(Acrobot|CartPole-v1|MountainCar|Pendulum|LunarLander|Bipedal|CarRacing|FrozenLake|CliffWalking-|Taxi)",
     ),
-    "doom: scenarios": r"doom\.(?!FreePlay)",
-    "doom: free play": r"doom\.FreePlay(Map|E\dM)",
-    "world-of-bits: MiniWoB": r"wob\.mini\.(?!.*NoDecay)",
-    "world-of-bits: flights": r"wob\.flight\.(?!.*NoDecay)",
-    "desktop": r"desktop\.",
-    "flashgames": r"flashgames\.",
-    "internet": r"internet\.",
+    "gym-core-minigrid": ("MiniGrid", r"gym-core\.MiniGrid"),
+    "internet": ("Web pages", r"internet\."),
+    "world-of-bits-flights": ("World of Bits: flights", r"wob\.flight\.(?!.*NoDecay)"),
+    "world-of-bits-mini": ("World of Bits: MiniWoB", r"wob\.mini\.(?!.*NoDecay)"),
 }
 
 
 def families() -> dict[str, list[str]]:
     """Return the ids to picture of each family, spread over all that it has."""
-    ids = [str(entry["id"]) for entry in environments(None)]
+    ids = listed()
     found: dict[str, list[str]] = {}
-    for family, pattern in FAMILIES.items():
+    for family, (_, pattern) in FAMILIES.items():
         members = [env_id for env_id in ids if re.match(pattern, env_id)]
         wanted = min(len(members), COLUMNS * ROWS)
         found[family] = [members[number * len(members) // wanted] for number in range(wanted)]
@@ -57,19 +60,21 @@ def families() -> dict[str, list[str]]:
 
 def picture(env_id: str) -> Image.Image:
     """Return what an environment shows after some seconds of random actions."""
-    env = gymnasium.make(f"pluriverse/{env_id}", remotes="local:1", disable_env_checker=True)
-    try:
-        observation, _ = env.reset(seed=1)
+    env = gymnasium.make(
+        f"pluriverse/{env_id}",
+        remotes="local:1",
+        start_timeout_s=START_S,
+        render_mode="rgb_array",
+        disable_env_checker=True,
+    )
+    with contextlib.closing(env):
+        env.reset(seed=1)
         env.action_space.seed(1)
-        for _ in range(int(SECONDS * 60)):
-            observation, _, terminated, truncated, _ = env.step(env.action_space.sample())
+        for _ in range(int(SECONDS * env.metadata["render_fps"])):
+            _, _, terminated, truncated, _ = env.step(env.action_space.sample())
             if terminated or truncated:
                 break
-        shown = Image.fromarray(np.asarray(observation))
-        shown.thumbnail(TILE)
-        return shown
-    finally:
-        env.close()
+        return Image.fromarray(np.asarray(env.render(), np.uint8))
 
 
 def main() -> int:
@@ -79,7 +84,8 @@ def main() -> int:
         if sys.argv[1:] and not family.startswith(tuple(sys.argv[1:])):
             continue
         columns = min(COLUMNS, len(ids))
-        sheet = Image.new("RGB", (columns * TILE[0], -(-len(ids) // columns) * TILE[1]))
+        width, height = WIDTH // columns, WIDTH // columns * 3 // 4
+        sheet = Image.new("RGB", (WIDTH, -(-len(ids) // columns) * height))
         for number, env_id in enumerate(ids):
             print(f"{family}: {env_id}", file=sys.stderr)
             try:
@@ -87,9 +93,10 @@ def main() -> int:
             except PluriverseError as error:
                 print(error, file=sys.stderr)
                 return 1
-            left, top = number % columns * TILE[0], number // columns * TILE[1]
-            sheet.paste(tile, (left + (TILE[0] - tile.width) // 2, top + (TILE[1] - tile.height) // 2))
-        sheet.save(FOLDER / f"{family.replace(': ', '-').replace(', ', '-').replace(' ', '-')}.webp", quality=QUALITY)
+            tile.thumbnail((width, height))
+            left, top = number % columns * width, number // columns * height
+            sheet.paste(tile, (left + (width - tile.width) // 2, top + (height - tile.height) // 2))
+        sheet.save(FOLDER / f"{family}.webp", quality=QUALITY, method=6)
     return 0
 
 

@@ -1,4 +1,4 @@
-"""What the site has beside docs/, as a hook of MkDocs: README, CHANGELOG, runtimes, examples and reference."""
+"""What the site has beside docs/, as a hook of MkDocs: README, CHANGELOG, runtimes, notebooks, examples, reference."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
+from gallery import FAMILIES
 from mkdocs.structure.files import File, Files
+from nbconvert import MarkdownExporter
+from traitlets.config import Config
 
 ROOT: Final = Path(__file__).parent.parent
 
@@ -33,7 +36,7 @@ _pages: dict[str, str] = {}
 
 def on_files(files: Files, config: Any) -> Files:
     """Add the pages; decide what the lists of the navigation hold."""
-    _pages.update({f"docs/{file.src_uri}": file.src_uri for file in files})
+    _pages.update({f"docs/{file.src_uri}": file.src_uri for file in files if not file.inclusion.is_excluded()})
     made = dict(_made())
     _pages.update({source: page for page, (source, _) in made.items() if source})
     for page, (_, text) in made.items():
@@ -68,9 +71,9 @@ def _made() -> Iterator[tuple[str, tuple[str, str]]]:
     for source, page in readmes.items():
         text = (ROOT / source).read_text(encoding="utf-8")
         if page.startswith("environments/"):
-            pictures = sorted(path.name for path in ROOT.glob(f"docs/gallery/{Path(page).stem}*.webp"))
-            text += "".join(f"\n![{Path(name).stem}](../gallery/{name})\n" for name in pictures)
+            text += _pictures(Path(page).stem)
         yield page, (source, text)
+    yield from _notebooks()
     for path in sorted(ROOT.glob("examples/*.py")):
         code = path.read_text(encoding="utf-8")
         yield f"examples/{path.stem}.md", (f"examples/{path.name}", f"# {path.name}\n\n```python\n{code}```\n")
@@ -84,9 +87,30 @@ def _made() -> Iterator[tuple[str, tuple[str, str]]]:
     )
     assert table is not None
     text = "# Environments\n\n" + re.sub(r"runtimes/([^/]+)/README.md", r"\1.md", table[1])
-    for path in sorted(ROOT.glob("docs/gallery/*.webp")):
-        text += f"\n## {path.stem}\n\n![{path.stem}](../gallery/{path.name})\n"
-    yield "environments/index.md", ("", text)
+    yield "environments/index.md", ("", text + _pictures(""))
+
+
+def _pictures(beginning: str) -> str:
+    """Return the families of environments whose names begin so, each with its picture."""
+    return "".join(
+        f"\n## {title}\n\n![{title}, each played for some seconds](../gallery/{name}.webp)\n"
+        for name, (title, _) in FAMILIES.items()
+        if name.startswith(beginning) and (ROOT / f"docs/gallery/{name}.webp").exists()
+    )
+
+
+def _notebooks() -> Iterator[tuple[str, tuple[str, str]]]:
+    """Run the notebooks, and yield them with what they show."""
+    options = {
+        "CoalesceStreamsPreprocessor": {"enabled": True},
+        "ExecutePreprocessor": {"enabled": True, "extra_arguments": ["--log-level=ERROR"]},
+        "ExtractOutputPreprocessor": {"enabled": False},
+    }
+    exporter = MarkdownExporter(config=Config(options))
+    for path in sorted(ROOT.glob("docs/notebooks/*.ipynb")):
+        text, _ = exporter.from_filename(str(path))
+        text += f'\n<a href="{path.name}" download>Download this notebook</a>\n'
+        yield f"notebooks/{path.stem}.md", (f"docs/notebooks/{path.name}", text)
 
 
 def _expanded(entry: str, pages: list[str]) -> list[str]:

@@ -1,15 +1,15 @@
-"""PPO learns Pong from its pixels, in lockstep or in real time, and says how well after how many minutes.
+"""PPO learns Pong from its pixels, in one file as CleanRL's are, and says how well after how many frames and minutes.
 
-pip install "pluriverse[gymnasium]" stable-baselines3
-python examples/ppo_pong.py --clock lockstep --minutes 60 --curve lockstep.json
-python examples/ppo_pong.py --clock realtime --minutes 60 --curve realtime.json
+pip install "pluriverse[gymnasium]" torch
+python examples/ppo_pong.py --curve curve.json --save mine.pt
+python examples/ppo_pong.py --load mine.pt --play 20        # greedily; with --clock realtime at 60 fps
+python examples/ppo_pong.py --load mine.pt --delay 3 --steps 400000 --save late.pt
 
-What was learnt plays the benchmark's Pong:
-python examples/ppo_pong.py --minutes 40 --save ppo_pong.zip
-pluriverse eval realtime --task pong --agent examples/ppo_pong.py:Learnt
+pluriverse eval plays the file that $PPO_PONG names, or else ppo_pong.pt:
+pluriverse eval examples/pong.toml --agent examples/ppo_pong.py:Learnt --modes paused,live,live+100
 
-It starts its remotes on this machine; --remotes plays others, as in "vnc://one:5900+15900,two:5900+15900". In real time
-the games go on while PPO learns from what it has seen; in lockstep they wait for it. A return is from -21 to 21.
+--remotes plays others than those of this machine. In lockstep the games wait while PPO learns; in real time they go on.
+A return is from -21 to 21, a step is four frames.
 """
 
 from __future__ import annotations
@@ -18,200 +18,232 @@ import argparse
 import json
 import os
 import time
+from collections import deque
 from pathlib import Path
 from typing import Any, Final
 
-import gymnasium
 import numpy as np
 import torch
 from pluriverse.adapters.gymnasium import PluriverseVectorEnv
 from pluriverse.adapters.pictures import PictureOptions
-from stable_baselines3 import PPO
-from stable_baselines3.common.callbacks import BaseCallback
-from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
-from stable_baselines3.common.vec_env import VecEnv, VecFrameStack, VecMonitor
 from torch import nn
 
-PONG: Final = "gym-core.PongNoFrameskip-v3"
-FRAME_SKIP: Final = 4
-FRAMES: Final = 4
-# The field without the score, as small as the ball can still be seen.
-CROP: Final = (0, 34, 160, 160)
-SIZE: Final = (42, 42)
-FEATURES: Final = 256
+# With sticky actions, so that episodes differ also where the agent is greedy.
+PONG: Final = "gym-core.PongNoFrameskip-v0"
+# Of Pong's six actions three are the others with a button that does nothing: stay, up, down.
+MOVES: Final = np.array([0, 2, 3])
+FRAME_SKIP, STACK = 4, 4
+# The field without the score, as small as the ball can still be seen in the mean of the pixels.
+CROP, SIZE = (0, 34, 160, 160), (42, 42)
+# The field's grey is 0 to the network, and ball and paddles are about 1: of 0.34 and 0.6 it learns far later.
+GROUND, CONTRAST = 87, 64
+
+ROLLOUT, EPOCHS, MINIBATCH, LEARNING_RATE = 128, 4, 256, 5e-4
+GAMMA, LAMBDA, CLIP, ENTROPY = 0.99, 0.95, 0.1, 0.01
+# Two threads wait for each other longer than they compute, where games need the processors, too.
+torch.set_num_threads(1)
 
 
-class Remotes(VecEnv):
-    """A vector of remotes as Stable-Baselines3 has vectors: all of them step at once, and begin anew by themselves."""
+class Agent(nn.Module):
+    """Says of stacks of pictures, uint8 (n, 42, 42, STACK), the moves' logits and how much will be earned."""
 
-    def __init__(self, vector: PluriverseVectorEnv) -> None:
-        self._vector = vector
-        self._actions = np.zeros(vector.num_envs, np.int64)
-        pictures = gymnasium.spaces.Box(0, 255, (*SIZE, 1), np.uint8)
-        super().__init__(vector.num_envs, pictures, vector.single_action_space)
-
-    def reset(self) -> Any:
-        """Begin an episode everywhere."""
-        return _with_channel(self._vector.reset(seed=self._seeds[0])[0])
-
-    def step_async(self, actions: Any) -> None:
-        """Note what each is to do."""
-        self._actions = actions
-
-    def step_wait(self) -> Any:
-        """Act everywhere; return the frames, rewards, ends and infos."""
-        frames, rewards, terminated, truncated, said = self._vector.step(self._actions)
-        ended = terminated | truncated
-        infos: list[dict[str, Any]] = [{} for _ in ended]
-        for index in np.flatnonzero(ended):
-            last = _with_channel(said["final_obs"][index])
-            infos[index] = {"terminal_observation": last, "TimeLimit.truncated": bool(truncated[index])}
-        return _with_channel(frames), rewards.astype(np.float32), ended, infos
-
-    def close(self) -> None:
-        """End the remotes."""
-        self._vector.close()
-
-    def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
-        """Return an attribute of the vector, for each of them."""
-        return [getattr(self._vector, attr_name)] * len(list(self._get_indices(indices)))
-
-    def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
-        """Do nothing: they are all alike."""
-
-    def env_method(self, method_name: str, *arguments: Any, indices: Any = None, **options: Any) -> list[Any]:
-        """Refuse: they have none of their own."""
-        raise NotImplementedError(method_name)
-
-    def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
-        """Return whether they are wrapped, which none is."""
-        return [False] * len(list(self._get_indices(indices)))
-
-
-class Convolutions(BaseFeaturesExtractor):
-    """Three layers of convolutions, a quarter of the usual network's work, as the pictures are a quarter of its."""
-
-    def __init__(self, observation_space: gymnasium.spaces.Box) -> None:
-        super().__init__(observation_space, FEATURES)
-        self._layers = nn.Sequential(
-            nn.Conv2d(FRAMES, 16, 4, stride=2, padding=1),
-            nn.ReLU(),
-            nn.Conv2d(16, 32, 4, stride=2, padding=1),
-            nn.ReLU(),
-            nn.Conv2d(32, 32, 3, stride=2, padding=1),
-            nn.ReLU(),
-            nn.Flatten(),
-            nn.LazyLinear(FEATURES),
-            nn.ReLU(),
+    def __init__(self) -> None:
+        super().__init__()
+        self.body = nn.Sequential(
+            *(_layer(nn.Conv2d(STACK, 16, 6, stride=3)), nn.ReLU()),
+            *(_layer(nn.Conv2d(16, 32, 3, stride=2)), nn.ReLU(), nn.Flatten()),
+            *(_layer(nn.Linear(32 * 6 * 6, 96)), nn.ReLU()),
         )
-        with torch.no_grad():
-            self._layers(torch.zeros(1, FRAMES, *SIZE))
+        # Colours last, as pictures are stacked: on a processor that takes three quarters of the time.
+        self.body.to(memory_format=torch.channels_last)
+        self.actor = _layer(nn.Linear(96, len(MOVES)), 0.01)
+        self.critic = _layer(nn.Linear(96, 1), 1.0)
 
-    def forward(self, observations: torch.Tensor) -> torch.Tensor:
-        """Return the features of stacks of frames."""
-        return self._layers(observations)
+    def forward(self, stacks: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return logits (n, 3) and values (n,)."""
+        features = self.body((stacks.permute(0, 3, 1, 2).float() - GROUND) / CONTRAST)
+        return self.actor(features), self.critic(features)[:, 0]
+
+
+def _layer(layer: Any, gain: float = 2**0.5) -> Any:
+    nn.init.orthogonal_(layer.weight, gain)
+    nn.init.zeros_(layer.bias)
+    return layer
 
 
 class Learnt:
-    """What ``--save`` has written to ``$PPO_PONG``, or else to ppo_pong.zip, as a policy for ``pluriverse eval``."""
+    """What was learnt, as a policy for ``pluriverse eval``."""
 
     pictures = PictureOptions(crop=CROP, size=SIZE, grey=True)
-    stack = FRAMES
+    stack = STACK
     frame_skip = FRAME_SKIP
 
     def __init__(self) -> None:
-        # Beside others of its kind, each with its game.
-        torch.set_num_threads(1)
-        self._model = PPO.load(os.environ.get("PPO_PONG", "ppo_pong.zip"), device="cpu")
+        self._agent = Agent()
+        self._agent.load_state_dict(torch.load(os.environ.get("PPO_PONG", "ppo_pong.pt"), weights_only=True))
 
+    @torch.inference_mode()
     def predict(self, observation: Any) -> int:
-        """Return the likeliest action of a stack of frames, uint8 (42, 42, 4)."""
-        return int(self._model.predict(observation, deterministic=True)[0])
+        """Return the likeliest action of a stack of pictures, uint8 (42, 42, 4)."""
+        logits, _ = self._agent(torch.from_numpy(observation[None]))
+        return int(MOVES[logits.argmax()])
 
 
-class Curve(BaseCallback):
-    """Notes the mean return of the last hundred episodes after each rollout; ends when that or the time is enough."""
+class Games:
+    """Many games at once. Where the agent is ``due`` it sees its stack of ``stacks`` and decides.
 
-    def __init__(self, seconds: float, enough: float) -> None:
-        super().__init__()
-        self.points: list[dict[str, float | None]] = []
-        self._seconds = seconds
-        self._enough = enough
-        self._began = time.monotonic()
+    With a delay, drawn for each episode, the last move goes on for so many steps first, as in ``pluriverse eval``.
+    """
 
-    def _on_step(self) -> bool:
-        mean = self.points[-1]["mean_return"] if self.points else None
-        return time.monotonic() - self._began < self._seconds and (mean is None or mean < self._enough)
+    def __init__(self, n: int, clock: str, remotes: str | None, delay: int, seed: int) -> None:
+        """Start or find the remotes, and begin an episode in each game."""
+        how: dict[str, Any] = {"clock": clock, "frame_skip": FRAME_SKIP, "autoreset_mode": "SameStep"}
+        remotes = remotes or ("local:1" if clock == "lockstep" else f"local:{n}")
+        picture: dict[str, Any] = {"crop": CROP, "size": SIZE, "grey": True}
+        self.vector = PluriverseVectorEnv(PONG, num_envs=n, remotes=remotes, measured=False, **how, **picture)
+        self.stacks = np.zeros((n, *SIZE, STACK), np.uint8)
+        self.due = np.ones(n, np.bool_)
+        self.episodes: list[tuple[int, float]] = []
+        self._returns = np.zeros(n)
+        self._chance = np.random.default_rng(seed)
+        self._most = delay
+        self._delays, self._waits, self._decided, self._held = np.zeros((4, n), np.int64)
+        self._begin(self.due)
+        self._look(self.vector.reset(seed=seed)[0])
 
-    def _on_rollout_end(self) -> None:
-        returns = [episode["r"] for episode in self.model.ep_info_buffer or ()]
-        point = {
-            "minutes": round((time.monotonic() - self._began) / 60, 3),
-            "steps": self.num_timesteps,
-            "mean_return": round(float(np.mean(returns)), 3) if returns else None,
-        }
-        self.points.append(point)
-        mean = "no episode yet" if point["mean_return"] is None else f"mean return {point['mean_return']:.1f}"
-        print(f"{point['minutes']:6.2f} min  {point['steps']:8} steps  {mean}", flush=True)
+    def step(self, moves: Any) -> tuple[Any, Any]:
+        """Take the decisions of those that are due, and play a step; return what all earned and where they ended."""
+        self._decided = np.where(self.due, moves, self._decided)
+        self._waits = np.where(self.due, self._delays, self._waits - 1)
+        self.due = self._waits == 0
+        self._held = np.where(self.due, self._decided, self._held)
+        pictures, rewards, terminated, truncated, _ = self.vector.step(MOVES[self._held])
+        ended = terminated | truncated
+        self._returns += rewards
+        self.episodes += [(int(game), float(self._returns[game])) for game in np.flatnonzero(ended)]
+        self._begin(ended)
+        self._look(pictures)
+        return rewards, ended
+
+    def _begin(self, where: Any) -> None:
+        self._returns[where] = self._held[where] = self.stacks[where] = 0
+        self.due = self.due | where
+        self._delays[where] = self._chance.integers(0, self._most + 1, int(where.sum()))
+
+    def _look(self, pictures: Any) -> None:
+        pictures = pictures.reshape(-1, *SIZE, 1)
+        self.stacks[self.due] = np.concatenate([self.stacks[self.due][..., 1:], pictures[self.due]], axis=-1)
 
 
-def _with_channel(frames: Any) -> Any:
-    return frames if frames.shape[-1] == 1 else frames[..., None]
+def learn(agent: Agent, games: Games, steps: int, curve: list[dict[str, float | None]]) -> None:
+    """Learn; add to the curve the mean return of the last hundred episodes."""
+    n, began, last = len(games.due), time.monotonic(), deque[float](maxlen=100)
+    optimizer = torch.optim.Adam(agent.parameters(), LEARNING_RATE, eps=1e-5)
+    stacks = np.zeros((ROLLOUT, n, *SIZE, STACK), np.uint8)
+    due, ended = np.zeros((2, ROLLOUT, n), np.bool_)
+    moves = np.zeros((ROLLOUT, n), np.int64)
+    logs, values, rewards, advantages = np.zeros((4, ROLLOUT, n), np.float32)
+    updates = max(1, steps // (ROLLOUT * n))
+    for update in range(updates):
+        optimizer.param_groups[0]["lr"] = LEARNING_RATE * (1 - update / updates)
+        for step in range(ROLLOUT):
+            stacks[step], due[step] = games.stacks, games.due
+            moves[step], logs[step], values[step] = _decide(agent, stacks[step])
+            rewards[step], ended[step] = games.step(moves[step])
+        # Pong serves anew after each point: what comes then is no move's before.
+        _estimate(advantages, due, rewards, ended | (rewards != 0), values, _decide(agent, games.stacks)[2])
+        rows = np.flatnonzero(due)
+        data = [torch.from_numpy(each.reshape(-1, *each.shape[2:])[rows]) for each in (stacks, moves, logs, advantages)]
+        _improve(agent, optimizer, *data, torch.from_numpy((advantages + values).reshape(-1)[rows]))
+        last.extend(earned for _, earned in games.episodes)
+        games.episodes.clear()
+        played, minutes = (update + 1) * ROLLOUT * n, (time.monotonic() - began) / 60
+        mean = float(np.mean(last)) if last else None
+        curve.append({"minutes": round(minutes, 2), "frames": played * FRAME_SKIP, "mean_return": mean})
+        print(f"{minutes:6.2f} min  {played:8} steps, {played / (60 * minutes):.0f}/s  mean return {mean}", flush=True)
+
+
+@torch.inference_mode()
+def _decide(agent: Agent, stacks: Any) -> tuple[Any, Any, Any]:
+    """Draw moves; return them, the logarithms of their probabilities, and values."""
+    logits, values = agent(torch.from_numpy(stacks))
+    logs = logits.log_softmax(-1)
+    moves = logs.exp().multinomial(1)
+    return moves[:, 0].numpy(), logs.gather(1, moves)[:, 0].numpy(), values.numpy()
+
+
+def _estimate(advantages: Any, due: Any, rewards: Any, ends: Any, values: Any, follows: Any) -> None:
+    """Generalised advantages of decisions, each of which earns what comes until the next."""
+    earned = advantage = np.zeros_like(follows)
+    for step in reversed(range(ROLLOUT)):
+        goes_on = ~ends[step]
+        earned, follows, advantage = rewards[step] + earned * goes_on, follows * goes_on, advantage * goes_on
+        advantages[step] = earned + GAMMA * follows - values[step] + GAMMA * LAMBDA * advantage
+        advantage = np.where(due[step], advantages[step], advantage)
+        follows, earned = np.where(due[step], values[step], follows), np.where(due[step], 0, earned)
+
+
+def _improve(agent: Agent, optimizer: Any, stacks: Any, moves: Any, before: Any, advantages: Any, returns: Any) -> None:
+    for _ in range(EPOCHS):
+        for rows in torch.randperm(len(moves)).split(MINIBATCH):
+            logits, values = agent(stacks[rows])
+            logs = logits.log_softmax(-1)
+            ratio = (logs.gather(1, moves[rows, None])[:, 0] - before[rows]).exp()
+            advantage = advantages[rows]
+            advantage = (advantage - advantage.mean()) / (advantage.std(correction=0) + 1e-8)
+            gained = torch.minimum(ratio * advantage, ratio.clamp(1 - CLIP, 1 + CLIP) * advantage).mean()
+            entropy = -(logs.exp() * logs).sum(-1).mean()
+            loss = (values - returns[rows]).square().mean() / 4 - gained - ENTROPY * entropy
+            optimizer.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(agent.parameters(), 0.5)
+            optimizer.step()
+
+
+@torch.inference_mode()
+def play(agent: Agent, games: Games) -> list[float]:
+    """Return what the likeliest moves earn in the first episode of each game."""
+    firsts: dict[int, float] = {}
+    while len(firsts) < len(games.due):
+        games.step(agent(torch.from_numpy(games.stacks))[0].argmax(-1).numpy())
+        firsts = dict(reversed(games.episodes))
+    return list(firsts.values())
 
 
 def main() -> None:
-    """Learn, and write the curve."""
+    """Learn or play."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--clock", choices=("lockstep", "realtime"), default="lockstep", help="default: lockstep")
-    parser.add_argument("--remotes", help="default: as many as --envs need, started on this machine")
+    parser.add_argument("--remotes", help="default: local:1, and in real time one a game")
     parser.add_argument("--envs", type=int, default=16, help="how many games at once; default: 16")
-    parser.add_argument("--minutes", type=float, default=60.0, help="how long to learn at most; default: 60")
-    parser.add_argument("--until", type=float, default=21.0, help="the mean return that is enough; default: 21")
-    parser.add_argument("--steps", type=int, default=10_000_000, help="how many steps at most, of all games together")
-    parser.add_argument("--rollout", type=int, default=128, help="steps of each game between two updates; default: 128")
-    parser.add_argument("--curve", type=Path, help="a file for the curve, as JSON")
+    parser.add_argument("--steps", type=int, default=2_500_000, help="how many at most, of all games together")
+    parser.add_argument("--delay", type=int, default=0, help="the most steps by which decisions are late; default: 0")
+    parser.add_argument("--play", type=int, default=0, help="play so many episodes instead of learning")
+    parser.add_argument("--load", type=Path, help="what was saved, to begin with")
     parser.add_argument("--save", type=Path, help="a file for what was learnt")
+    parser.add_argument("--curve", type=Path, help="a file for the curve, as JSON")
     parser.add_argument("--seed", type=int, default=1, help="default: 1")
-    chosen = parser.parse_args()
-    vector = PluriverseVectorEnv(
-        PONG,
-        num_envs=chosen.envs,
-        remotes=chosen.remotes,
-        autoreset_mode="SameStep",
-        clock=chosen.clock,
-        frame_skip=FRAME_SKIP,
-        crop=CROP,
-        size=SIZE,
-        grey=True,
-        measured=False,
-    )
-    games = VecFrameStack(VecMonitor(Remotes(vector)), FRAMES)
+    given = parser.parse_args()
+    torch.manual_seed(given.seed)
+    agent = Agent()
+    if given.load is not None:
+        agent.load_state_dict(torch.load(given.load, weights_only=True))
+    games = Games(given.play or given.envs, given.clock, given.remotes, given.delay, given.seed)
+    curve: list[dict[str, float | None]] = []
     try:
-        curve = Curve(60 * chosen.minutes, chosen.until)
-        model = PPO(
-            "CnnPolicy",
-            games,
-            n_steps=chosen.rollout,
-            batch_size=min(256, chosen.rollout * chosen.envs),
-            n_epochs=4,
-            learning_rate=5e-4,
-            clip_range=0.1,
-            ent_coef=0.01,
-            policy_kwargs={"features_extractor_class": Convolutions},
-            seed=chosen.seed,
-            device="cpu",
-        )
-        try:
-            model.learn(chosen.steps, callback=curve)
-        finally:
-            # Also of a run that is ended, or whose remotes broke.
-            if chosen.save is not None:
-                model.save(chosen.save)
+        if given.play:
+            returns = play(agent, games)
+            print(f"mean return {np.mean(returns):.2f} of {len(returns)}, from {min(returns):g} to {max(returns):g}")
+        else:
+            learn(agent, games, given.steps, curve)
     finally:
-        games.close()
-    if chosen.curve is not None:
-        document = {"clock": chosen.clock, "envs": chosen.envs, "seed": chosen.seed, "points": curve.points}
-        chosen.curve.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+        games.vector.close()
+        # Also of a run that is ended, or whose remotes broke.
+        if given.save is not None:
+            torch.save({name: weight.half() for name, weight in agent.state_dict().items()}, given.save)
+        if given.curve is not None:
+            document = {"what": "ppo_pong", "seed": given.seed, "delay": given.delay, "points": curve[::-10][::-1]}
+            given.curve.write_text(json.dumps(document) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -87,16 +87,19 @@ def test_tar_begins_with_a_file_since_that_is_how_docker_tells_it(runtime: Path)
     assert stream.getvalue()[:10] == b"Dockerfile"
 
 
-def test_a_browser_is_beneath_what_asks_for_one(runtime: Path) -> None:
-    manifest = load(runtime)
-    plain = build_command("docker", runtime, manifest, TAG)
-    assert plain[-1] == "-"
-    assert {"RUNTIME=my-game", "VERSION=0.1.0"} <= set(plain)
-    assert "LAYER=browser" not in plain
-    (runtime / "debian.txt").write_text("/usr/games/chromium-bsu:chromium-bsu\n")
-    assert "LAYER=browser" not in build_command("docker", runtime, manifest, TAG)
-    (runtime / "debian.txt").write_text("hello:hello\nchromium:chromium\n")
-    assert "LAYER=browser" in build_command("docker", runtime, manifest, TAG)
+@pytest.mark.parametrize(
+    ("layer", "packages"),
+    [
+        ("server", "# hello:hello\nmake:make build\n"),
+        ("programs", "/usr/games/chromium-bsu:chromium-bsu\n"),
+        ("browser", "hello:hello\nchromium:chromium\n"),
+    ],
+)
+def test_an_image_has_the_layer_that_its_debian_packages_need(runtime: Path, layer: str, packages: str) -> None:
+    (runtime / "debian.txt").write_text(packages)
+    command = build_command("docker", runtime, load(runtime), TAG)
+    assert command[-1] == "-"
+    assert {"RUNTIME=my-game", "VERSION=0.1.0", f"LAYER={layer}"} <= set(command)
 
 
 def test_an_installed_package_says_where_the_sources_are_to_be_had(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import time
 from collections.abc import Generator
@@ -11,7 +12,7 @@ import docker
 import pytest
 from docker import DockerClient
 from pluriverse.remotes.docker import LIMITS
-from support.remotes import HARDENED, IMAGE, in_container, wait_for_greeting
+from support.remotes import HARDENED, IMAGE, PASSWORD, in_container, wait_for_greeting
 
 pytestmark = pytest.mark.container
 
@@ -34,6 +35,17 @@ def test_image_says_what_it_is(engine: DockerClient) -> None:
     assert labels["org.opencontainers.image.title"] == IMAGE
     assert labels["org.opencontainers.image.licenses"] == "MIT"
     assert labels["org.opencontainers.image.version"]
+
+
+def test_docker_run_prints_where_to_connect() -> None:
+    with in_container() as remote:
+        said = wait_for_greeting(remote.container)
+    assert dict(re.findall(r"^  (\w+) +(\w+://\S+)$", said, re.MULTILINE)) == {
+        "screen": "vnc://127.0.0.1:5900",
+        "viewer": f"http://127.0.0.1:15900/viewer/?password={PASSWORD}",
+        "rewarder": "ws://127.0.0.1:15900",
+        "agents": f"pluriverse://127.0.0.1:15900/?password={PASSWORD}",
+    }
 
 
 def test_everybody_can_read_what_is_ours_in_the_image() -> None:

@@ -37,8 +37,11 @@ LEFT_OUT: Final = re.compile(
 # Below the top of a runtime's folder, hidden files are the program's, such as home/.config.
 LEFT_OUT_OF_RUNTIME: Final = re.compile(r"^(\.[^/]+|recordings|vendor)(/|$)|(^|/)(__pycache__|node_modules)(/|$)")
 
-# A runtime whose programs are pages needs the layer with the browser.
-BROWSER: Final = re.compile(r"^[^#\n:]*:chromium$", re.MULTILINE)
+# The layer beneath a runtime, by what its debian.txt lists: a browser, or programs, which may draw by OpenGL.
+LAYERS: Final = {
+    "browser": re.compile(r"^[^#\n:]*:chromium$", re.MULTILINE),
+    "programs": re.compile(r"^[^#\n:]*:\S+$", re.MULTILINE),
+}
 
 
 def checkout() -> Path:
@@ -73,10 +76,9 @@ def build(directory: Path, manifest: Manifest, tag: str) -> None:
 def build_command(docker: str, directory: Path, manifest: Manifest, tag: str) -> Sequence[str]:
     """Return the command that builds the image from a tar on its standard input."""
     packages = directory / "debian.txt"
-    browser = packages.is_file() and BROWSER.search(packages.read_text(encoding="utf-8")) is not None
-    arguments = {"RUNTIME": manifest.runtime.id, "VERSION": manifest.runtime.version}
-    if browser:
-        arguments["LAYER"] = "browser"
+    listed = packages.read_text(encoding="utf-8") if packages.is_file() else ""
+    layer = next((layer for layer, pattern in LAYERS.items() if pattern.search(listed)), "server")
+    arguments = {"RUNTIME": manifest.runtime.id, "LAYER": layer, "VERSION": manifest.runtime.version}
     words = [word for name, value in arguments.items() for word in ("--build-arg", f"{name}={value}")]
     # A bridge network may have no name resolution.
     return [docker, "build", "--network=host", *words, "--tag", tag, "-"]

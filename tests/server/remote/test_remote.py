@@ -81,6 +81,7 @@ async def remote_up(directory: Path, backend: DisplayBackend = "xvfb", **others:
         process = await beginning
         await process.begin()
         await asyncio.wait_for(started.wait(), 60)
+        await eventually(lambda: remote.service.ongoing)
         yield Up(toy, remote, running, process, port, vnc_port)
     finally:
         remote.stop()
