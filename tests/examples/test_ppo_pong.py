@@ -1,5 +1,3 @@
-"""The example that learns Pong, for a few steps."""
-
 from __future__ import annotations
 
 import json

@@ -1,5 +1,3 @@
-"""The engine, a real one on a real display."""
-
 from __future__ import annotations
 
 from pathlib import Path

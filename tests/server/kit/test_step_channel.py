@@ -1,5 +1,3 @@
-"""The program's end of a step channel, on real sockets."""
-
 from __future__ import annotations
 
 import os

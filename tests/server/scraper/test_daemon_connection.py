@@ -1,5 +1,3 @@
-"""Both ends of a real report socket."""
-
 from __future__ import annotations
 
 import asyncio

@@ -1,5 +1,3 @@
-"""Real X servers with cookies, and what happens on them."""
-
 from __future__ import annotations
 
 import os

@@ -1,5 +1,3 @@
-"""One watch, against an API server that breaks it."""
-
 from __future__ import annotations
 
 import itertools

@@ -1,5 +1,3 @@
-"""Real Tesseract, where tesserocr and its data are installed."""
-
 from __future__ import annotations
 
 import sys
