@@ -48,10 +48,10 @@ def test_end_of_an_episode_brings_the_next_ones_first_picture(address: str) -> N
 
 
 def test_environment_that_is_not_sync_says_so(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gym_core_sync, "LOST_S", 0.3)
     with pluriverse.make("gym-core.FrozenLake-v1", address) as core:
         env = GymCoreSync(core)
         env.reset()
+        monkeypatch.setattr(gym_core_sync, "LOST_S", 0.3)
         with pytest.raises(RemoteFailed, match=r"is .* a Sync environment"):
             env.step([[]])
 
