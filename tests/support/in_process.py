@@ -13,8 +13,7 @@ from pluriverse_server.settings import Settings
 from support.agent import Agent, connected
 from support.ports import free_port
 from support.served import PASSWORD
-
-START_DEADLINE_S = 60.0
+from support.waiting import DEADLINE_S
 
 
 def make_remote(directory: Path, env_id: str | None = None, **settings: Any) -> Remote:
@@ -29,7 +28,7 @@ async def playing(directory: Path, env_id: str | None = None, **settings: Any) -
     running = asyncio.create_task(remote.run(lambda _: started.set()))
     waiting = asyncio.create_task(started.wait())
     try:
-        await asyncio.wait({running, waiting}, timeout=START_DEADLINE_S, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait({running, waiting}, timeout=DEADLINE_S, return_when=asyncio.FIRST_COMPLETED)
         if running.done():
             running.result()
         assert started.is_set()

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 from pluriverse_server.access.secrets import Secrets
 from pluriverse_server.display import DisplayLost, Restarted, Screen, ScreenOptions, make_screen
-from pluriverse_server.display.xserver import SOCKETS, TMP
+from pluriverse_server.display.xserver import TMP
 from pluriverse_server.process import StartError
 from pluriverse_server.x11 import framebuffer
-from pluriverse_server.x11.connection import open_display, write_cookie
+from pluriverse_server.x11.connection import SOCKETS, open_display, write_cookie
 from support.rfb import AuthenticationFailed, RfbClient
 from support.xwindow import Window
 

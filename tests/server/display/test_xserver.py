@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 from pluriverse_server.display import xserver
-from pluriverse_server.display.xserver import SOCKETS, XServer
+from pluriverse_server.display.xserver import XServer
 from pluriverse_server.process import StartError
-from pluriverse_server.x11.connection import open_display, write_cookie
+from pluriverse_server.x11.connection import SOCKETS, open_display, write_cookie
 from support.namespaces import with_mounts
 from support.ports import free_port
 
@@ -32,7 +32,7 @@ import asyncio, sys
 from pathlib import Path
 from pluriverse_server.display import ScreenOptions, make_screen
 from pluriverse_server.display.screen_health import x_answers
-from pluriverse_server.display.xserver import address
+from pluriverse_server.x11.connection import address
 from pluriverse_server.x11.connection import open_display
 
 async def main(backend, folder, port):

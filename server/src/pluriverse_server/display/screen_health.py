@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import errno
-import struct
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Final
 
 from pluriverse_protocol.rfb.handshake import VERSION_BYTES
 
-from .xserver import address
+from pluriverse_server.x11.connection import SETUP, address
 
 # How often they are asked. They answer within milliseconds; both take 0.05 % of a core at this pace.
 ASK_EVERY_S: Final = 2.0
@@ -29,9 +28,6 @@ MISSES: Final = 2
 
 # A server that works meanwhile isn't hung, but on a machine with too much to do; it gets so many questions.
 MISSES_OF_BUSY: Final = 6
-
-# X's connection setup of a client that has no cookie, which is refused: an answer, too.
-_X_SETUP: Final = struct.pack("<BxHHHHxx", ord("l"), 11, 0, 0, 0)
 
 
 async def vnc_answers(socket: Path) -> bool:
@@ -72,5 +68,5 @@ async def _agree_on_version(reader: asyncio.StreamReader, writer: asyncio.Stream
 
 
 async def _set_up(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    writer.write(_X_SETUP)
+    writer.write(SETUP)
     await reader.readexactly(1)

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from pluriverse_server.process import NOTHING_MORE, ChildProcess, Pipe, StartError, start_error
+from pluriverse_server.x11.connection import SOCKETS
 
 # Up within 0.1 s on an idle machine; one that starts a whole fleet at once takes seconds.
 START_DEADLINE_S: Final = 15.0
@@ -23,7 +24,6 @@ START_DEADLINE_S: Final = 15.0
 # No TCP; no reset (which forgets the keyboard map) when the last client leaves; no screen saver.
 COMMON_ARGUMENTS: Final = ("-nolisten", "tcp", "-noreset", "-s", "0", "-dpi", "96")
 
-SOCKETS: Final = Path("/tmp/.X11-unix")  # noqa: S108 - X clients look there and nowhere else
 TMP: Final = Path("/tmp")  # noqa: S108 - X servers have their locks there, and everything that they write
 
 # What it says, among guesses, where it can write no file.
@@ -73,15 +73,6 @@ class XServer:
                 lock.unlink()
         # Another server may have taken the number since.
         _clear(SOCKETS / f"X{self._number}")
-
-
-def address(display: str) -> str:
-    """Return where the X server of a display such as ``:17`` listens: its file, else the abstract name."""
-    path = SOCKETS / f"X{display.removeprefix(':')}"
-    with contextlib.suppress(OSError):
-        path.lstat()
-        return str(path)
-    return f"\0{path}"
 
 
 def claim_display() -> tuple[int, socket.socket]:

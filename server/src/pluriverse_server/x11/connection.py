@@ -8,7 +8,6 @@ import secrets
 import socket
 import stat
 import struct
-import sys
 import threading
 import traceback
 from collections.abc import Generator
@@ -24,9 +23,10 @@ COOKIE_PROTOCOL: Final = b"MIT-MAGIC-COOKIE-1"
 # The protocol's cookies are 128 bits.
 COOKIE_BYTES: Final = 16
 
-# X11's first request: in which order our bytes come, and of which version of the protocol we are.
-_BYTE_ORDER: Final = ord("l" if sys.byteorder == "little" else "B")
-_VERSION: Final = (11, 0)
+SOCKETS: Final = Path("/tmp/.X11-unix")  # noqa: S108 - X clients look there and nowhere else
+
+# X's connection setup of a client that has no cookie, which may be refused: an answer, too.
+SETUP: Final = struct.pack("<BxHHHHxx", ord("l"), 11, 0, 0, 0)
 
 # What python-xlib raises when the server is gone, refuses, or was never there.
 CONNECTION_ERRORS: Final = (error.ConnectionClosedError, error.DisplayError, error.XauthError, OSError)
@@ -37,6 +37,15 @@ _opening: Final = threading.Lock()
 
 class DisplayLost(Exception):
     """The X server is gone, refuses, doesn't answer or lacks what is needed; the message says which."""
+
+
+def address(display: str) -> str:
+    """Return where the X server of a display such as ``:17`` listens: its file, else the abstract name."""
+    path = SOCKETS / f"X{display.removeprefix(':')}"
+    with contextlib.suppress(OSError):
+        path.lstat()
+        return str(path)
+    return f"\0{path}"
 
 
 def write_private_file(path: Path, content: bytes) -> None:
@@ -61,8 +70,7 @@ def open_display(name: str | None = None, xauthority: Path | None = None) -> dis
 
     It blocks for as long as that server is frozen.
     """
-    _await_answer(name, xauthority)
-    with _opening, _environment_variable("XAUTHORITY", xauthority):
+    with _answering(name), _opening, _environment_variable("XAUTHORITY", xauthority):
         # Two kinds of server number their extensions differently: each connection gets tables of its own.
         shared = cast("Any", protocol_display.Display)
         before = shared.extension_major_opcodes, shared.error_classes, shared.event_classes
@@ -84,19 +92,18 @@ def open_display(name: str | None = None, xauthority: Path | None = None) -> dis
     return connection
 
 
-def _await_answer(name: str | None, xauthority: Path | None) -> None:
-    """Return once the X server at ``name`` answers, or is none: nobody else is to wait for a frozen one."""
-    number = (name or os.environ.get("DISPLAY", "")).removeprefix(":").partition(".")[0]
-    path = f"/tmp/.X11-unix/X{number}"  # noqa: S108 - X clients look there and nowhere else
-    cookie = (b"", b"")
-    with contextlib.suppress(error.XauthError):
-        entries = xauth.Xauthority(None if xauthority is None else str(xauthority)).entries
-        cookie = next((entry[3:] for entry in entries if entry[2] in (b"", number.encode())), cookie)
-    with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as probe:
-        probe.connect(path if os.path.lexists(path) else f"\0{path}")
-        padded = b"".join(part + bytes(-len(part) % 4) for part in cookie)
-        probe.sendall(struct.pack("=BxHHHHxx", _BYTE_ORDER, *_VERSION, *map(len, cookie)) + padded)
-        probe.recv(1)
+@contextlib.contextmanager
+def _answering(name: str | None) -> Generator[None]:
+    """Wait until the X server at ``name`` answers, or is none: nobody else is to wait for a frozen one.
+
+    This client leaves last: some servers begin anew when they have none.
+    """
+    with socket.socket(socket.AF_UNIX) as asking:
+        with contextlib.suppress(OSError):
+            asking.connect(address((name or os.environ.get("DISPLAY", "")).partition(".")[0]))
+            asking.sendall(SETUP)
+            asking.recv(1)
+        yield
 
 
 class ReportingLoss:
