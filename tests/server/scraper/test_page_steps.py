@@ -59,9 +59,11 @@ def picture(observation: Any) -> bytes:
 def test_same_seed_and_actions_give_the_same_pixels_also_after_real_time() -> None:
     with on_machine(runtime="internet") as remote:
         with connected(remote, "lockstep") as env:
-            first, other, again = played(env, 3), played(env, 4), played(env, 3)
-            # The daemon knows from the frames that the agent isn't idle.
-            assert frames_drawn(remote) > 60
+            first, other = played(env, 3), played(env, 4)
+            before = frames_drawn(remote)
+            again = played(env, 3)
+            # The daemon knows from the frames that the agent isn't idle. How many it sees is the machine's affair.
+            assert frames_drawn(remote) > before
         with connected(remote, "realtime") as env:
             env.reset()
             observation, *_ = env.step(0)
