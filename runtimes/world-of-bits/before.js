@@ -16,6 +16,18 @@
   style.insertRule(`body { position: relative; margin: ${pixels(top)} 0 0 ${pixels(left)} !important; }`);
   document.adoptedStyleSheets.push(style);
 
+  // These compare where one clicks with places that they count from their own corner, as if that were the window's.
+  if (/(bisect-angle|circle-center|find-midpoint|hot-cold|right-angle)\.html$/.test(location.pathname)) {
+    for (const [name, shift] of Object.entries({ pageX: left, pageY: top })) {
+      const { get } = Object.getOwnPropertyDescriptor(MouseEvent.prototype, name);
+      Object.defineProperty(MouseEvent.prototype, name, {
+        get() {
+          return get.call(this) - shift / devicePixelRatio;
+        },
+      });
+    }
+  }
+
   // The page sets it last of all when an episode ends: the reward is looked at in the same moment.
   let done = false;
   Object.defineProperty(window, "WOB_DONE_GLOBAL", {

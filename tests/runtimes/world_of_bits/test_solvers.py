@@ -156,6 +156,14 @@ async def test_who_does_something_else_gets_a_negative_reward(player: Player, na
     assert end["info"]["reason"] != "timed out"
 
 
+async def test_a_page_that_measures_where_one_clicks_counts_from_its_own_corner(player: Player) -> None:
+    await player.begin("wob.mini.CircleCenterNoDecay-v0", SEED)
+    await player.click(await player.find("circle"))
+    await submit(player)
+    # The dot's middle lies half a pixel beside the place that the page compares.
+    assert (await player.end())["reward"] > 0.9
+
+
 async def test_the_reward_fades_with_the_time_that_the_task_took(player: Player) -> None:
     rewards: list[float] = []
     for _ in range(2):
