@@ -67,10 +67,15 @@ nightly: setup-dev  ## Run the tests that take hours, and inject faults; writes 
 
 # What they write; docs/curves/ has what docs/examples.md shows.
 LEARNT := dist/examples
+examples: DATASETS = MINARI_DATASETS_PATH=$(CURDIR)/$(LEARNT)
 examples: setup-dev  ## Let the examples learn, in an hour; QUICK=1: each for a minute
 	rm -rf $(LEARNT) && mkdir -p $(LEARNT)
 	$(PY) examples/ppo_pong.py $(if $(QUICK),--steps 50000) --save $(LEARNT)/ppo_pong.pt --curve $(LEARNT)/ppo_pong.json
 	$(PY) examples/moon_buggy.py $(if $(QUICK),--episodes 40) --save $(LEARNT)/moon_buggy.npy --curve $(LEARNT)/moon_buggy.json
+	$(PY) examples/clone_clicks.py $(if $(QUICK),--seconds 20) --teach $(LEARNT)/clicks.plrec
+	$(DATASETS) .venv/bin/pluriverse export $(LEARNT)/clicks.plrec --minari clicks/script-v0 --fps 10 --actions pointer
+	$(DATASETS) $(PY) examples/clone_clicks.py $(if $(QUICK),--epochs 5) --learn clicks/script-v0 \
+	  --save $(LEARNT)/clone_clicks.pt --curve $(LEARNT)/clone_clicks.json --play 20
 
 lint: setup-dev  ## Check style, types, layers and generated documentation
 	.venv/bin/ruff check

@@ -1,7 +1,6 @@
 """PPO learns Pong from its pixels, in one file as CleanRL's are, and says how well after how many frames and minutes.
 
-pip install "pluriverse[gymnasium]" torch
-python examples/ppo_pong.py --curve curve.json --save mine.pt
+pip install "pluriverse[gymnasium]" torch; python examples/ppo_pong.py --curve curve.json --save mine.pt
 python examples/ppo_pong.py --load mine.pt --play 20        # greedily; with --clock realtime at 60 fps
 python examples/ppo_pong.py --load mine.pt --delay 3 --steps 400000 --save late.pt
 
@@ -28,11 +27,11 @@ from pluriverse.adapters.gymnasium import PluriverseVectorEnv
 from pluriverse.adapters.pictures import PictureOptions
 from torch import nn
 
-# With sticky actions, so that episodes differ also where the agent is greedy.
-PONG: Final = "gym-core.PongNoFrameskip-v0"
+# Without sticky actions, with which it learns far later. No-ops before the first decision make episodes differ instead.
+PONG: Final = "gym-core.PongNoFrameskip-v3"
 # Of Pong's six actions three are the others with a button that does nothing: stay, up, down.
 MOVES: Final = np.array([0, 2, 3])
-FRAME_SKIP, STACK = 4, 4
+FRAME_SKIP, STACK, NOOPS = 4, 4, 7
 # The field without the score, as small as the ball can still be seen in the mean of the pixels.
 CROP, SIZE = (0, 34, 160, 160), (42, 42)
 # The field's grey is 0 to the network, and ball and paddles are about 1: of 0.34 and 0.6 it learns far later.
@@ -40,8 +39,7 @@ GROUND, CONTRAST = 87, 64
 
 ROLLOUT, EPOCHS, MINIBATCH, LEARNING_RATE = 128, 4, 256, 5e-4
 GAMMA, LAMBDA, CLIP, ENTROPY = 0.99, 0.95, 0.1, 0.01
-# Two threads wait for each other longer than they compute, where games need the processors, too.
-torch.set_num_threads(1)
+torch.set_num_threads(1)  # two wait for each other longer than they compute, where games need the processors, too
 
 
 class Agent(nn.Module):
@@ -81,12 +79,14 @@ class Learnt:
     def __init__(self) -> None:
         self._agent = Agent()
         self._agent.load_state_dict(torch.load(os.environ.get("PPO_PONG", "ppo_pong.pt"), weights_only=True))
+        self._noops = 0
 
     @torch.inference_mode()
     def predict(self, observation: Any) -> int:
-        """Return the likeliest action of a stack of pictures, uint8 (42, 42, 4)."""
-        logits, _ = self._agent(torch.from_numpy(observation[None]))
-        return int(MOVES[logits.argmax()])
+        """Return the likeliest action of a stack of pictures, uint8 (42, 42, 4), after an episode's no-ops."""
+        begins = not observation[..., :-1].any()
+        self._noops = np.random.randint(NOOPS + 1) if begins else self._noops - 1
+        return int(MOVES[0 if self._noops > 0 else self._agent(torch.from_numpy(observation[None]))[0].argmax()])
 
 
 class Games:
@@ -97,10 +97,9 @@ class Games:
 
     def __init__(self, n: int, clock: str, remotes: str | None, delay: int, seed: int) -> None:
         """Start or find the remotes, and begin an episode in each game."""
-        how: dict[str, Any] = {"clock": clock, "frame_skip": FRAME_SKIP, "autoreset_mode": "SameStep"}
-        remotes = remotes or ("local:1" if clock == "lockstep" else f"local:{n}")
-        picture: dict[str, Any] = {"crop": CROP, "size": SIZE, "grey": True}
-        self.vector = PluriverseVectorEnv(PONG, num_envs=n, remotes=remotes, measured=False, **how, **picture)
+        how: dict[str, Any] = {"clock": clock, "frame_skip": FRAME_SKIP, "crop": CROP, "size": SIZE, "grey": True}
+        how |= {"remotes": remotes or ("local:1" if clock == "lockstep" else f"local:{n}"), "measured": False}
+        self.vector = PluriverseVectorEnv(PONG, num_envs=n, autoreset_mode="SameStep", **how)
         self.stacks = np.zeros((n, *SIZE, STACK), np.uint8)
         self.due = np.ones(n, np.bool_)
         self.episodes: list[tuple[int, float]] = []
@@ -126,8 +125,9 @@ class Games:
         return rewards, ended
 
     def _begin(self, where: Any) -> None:
-        self._returns[where] = self._held[where] = self.stacks[where] = 0
-        self.due = self.due | where
+        self._returns[where] = self._held[where] = self._decided[where] = self.stacks[where] = 0
+        self._waits[where] = self._chance.integers(0, NOOPS + 1, int(where.sum()))
+        self.due = np.where(where, self._waits == 0, self.due)
         self._delays[where] = self._chance.integers(0, self._most + 1, int(where.sum()))
 
     def _look(self, pictures: Any) -> None:
@@ -242,8 +242,8 @@ def main() -> None:
         if given.save is not None:
             torch.save({name: weight.half() for name, weight in agent.state_dict().items()}, given.save)
         if given.curve is not None:
-            document = {"what": "ppo_pong", "seed": given.seed, "delay": given.delay, "points": curve[::-10][::-1]}
-            given.curve.write_text(json.dumps(document) + "\n", encoding="utf-8")
+            run = {"what": "ppo_pong", "seed": given.seed, "delay": given.delay, "points": curve[::-10][::-1]}
+            given.curve.write_text(json.dumps(run) + "\n")
 
 
 if __name__ == "__main__":

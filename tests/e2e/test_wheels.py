@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 import subprocess
 
 import pytest
+from support.ports import free_port
 from support.remotes import ROOT
 
 pytestmark = [pytest.mark.container(images=()), pytest.mark.timeout(1800)]
@@ -24,11 +24,39 @@ SAMPLE = next(
 # The last folder has a name that few expect.
 VENV = "/opt/a plåce/venv"
 
-INSTALL = f"""
-apt-get update -qq && apt-get install -qqy --no-install-recommends python3-venv >/dev/null
-python3 -m venv '{VENV}' && PATH='{VENV}/bin':$PATH
+def install(python: str = "3.13") -> str:
+    """Return what installs the wheels of the README's sample for a Python: trixie's, or that of the release after it."""
+    newer = "" if python == "3.13" else "sed -i s/trixie/forky/g /etc/apt/sources.list* /etc/apt/sources.list.d/*"
+    return f"""
+{newer}
+apt-get update -qq && apt-get install -qqy --no-install-recommends python{python}-venv >/dev/null
+python{python} -m venv '{VENV}' && PATH='{VENV}/bin':$PATH
 pip install -q --find-links /dist 'pluriverse[gymnasium]' pluriverse-server pluriverse-runtime-gym-core
 pluriverse-server doctor --install
+"""
+
+
+# With the host's network, its ports: each test chooses its own.
+START = """
+pluriverse-server run gym-core --vnc-port {vnc} --rewarder-port {rewarder} --password abc >/tmp/printed 2>&1 &
+until grep -q ^Ctrl-C /tmp/printed; do
+  kill -0 $! || {{ cat /tmp/printed; exit 1; }}
+  sleep 0.5
+done
+"""
+
+# Packages of an aarch64 Python, beneath a folder of its own: as the machine's they would replace those of x86-64.
+AARCH64 = """
+dpkg --add-architecture arm64 && apt-get update -qq && apt-get install -qqy --no-install-recommends qemu-user >/dev/null
+mkdir /tmp/debs /aarch64 && cd /tmp/debs
+apt-get download -qq $(printf '%s:arm64 ' \
+  libc6 libexpat1 libffi8 libgcc-s1 libpython3.13-minimal libpython3.13-stdlib libssl3t64 libstdc++6 libzstd1 \
+  python3.13-minimal zlib1g)
+for package in *.deb; do dpkg -x $package /aarch64; done
+ln -sfn usr/lib /aarch64/lib
+pip install -q --find-links /dist --target /agent --only-binary :all: --python-version 3.13 \
+  --platform manylinux_2_34_aarch64 --platform manylinux_2_28_aarch64 --platform manylinux_2_17_aarch64 \
+  'pluriverse[gymnasium]'
 """
 
 
@@ -75,9 +103,10 @@ def test_native_parts_run_on_any_linux_of_the_last_years_and_agents_anywhere() -
     assert tags == native | {"py3-none-any.whl"}
 
 
-def test_the_readmes_first_sample_plays_from_wheels_alone() -> None:
-    said = in_bare_container(
-        f"""{INSTALL}
+@pytest.mark.parametrize("python", ["3.13", "3.14"])
+def test_the_readmes_first_sample_plays_from_wheels_alone(python: str) -> None:
+    printed = in_bare_container(
+        f"""{install(python)}
 cat >/tmp/sample.py <<'END'
 {SAMPLE}
 END
@@ -85,20 +114,45 @@ cd / && python /tmp/sample.py
 python -c 'import pluriverse.rfb; print(pluriverse.rfb.implementation())'
 """
     )
-    assert said.splitlines()[-1].startswith("native")
+    assert printed.splitlines()[-1].startswith("native")
 
 
 def test_a_runtime_is_run_by_its_id_from_any_folder_in_an_odd_environment() -> None:
-    said = in_bare_container(
-        f"""{INSTALL}
+    rewarder, vnc = free_port(), free_port()
+    printed = in_bare_container(
+        f"""{install()}
 umask 077 && cd /tmp && unset HOME && export HTTP_PROXY=http://127.0.0.1:9
-pluriverse-server run gym-core --rewarder-port 15931 --vnc-port 5931 >/tmp/said 2>&1 &
-until env -u HTTP_PROXY python -c 'import urllib.request as r; r.urlopen("http://127.0.0.1:15931/readyz")'; do
-  kill -0 $! || {{ cat /tmp/said; exit 1; }}
-  sleep 0.5
-done
+{START.format(vnc=vnc, rewarder=rewarder)}
 kill $! && wait $! || true
-cat /tmp/said
+cat /tmp/printed
 """
     )
-    assert re.search(r"viewer +http://127\.0\.0\.1:15931/viewer/\?password=", said)
+    assert f"  viewer    http://127.0.0.1:{rewarder}/viewer/?password=abc" in printed.splitlines()
+
+
+def test_an_agent_on_aarch64_plays_a_remote_with_the_native_decoder() -> None:
+    rewarder, vnc = free_port(), free_port()
+    printed = in_bare_container(
+        f"""{install()}
+{START.format(vnc=vnc, rewarder=rewarder)}
+{AARCH64}
+cat >/tmp/agent.py <<'END'
+import platform
+import gymnasium
+import pluriverse
+import pluriverse.rfb
+
+ADDRESS = "pluriverse://127.0.0.1:{rewarder}/?password=abc"
+env = gymnasium.make("pluriverse/gym-core.PongDeterministic-v3", remotes=ADDRESS)
+observation, info = env.reset(seed=1)
+for _ in range(60):
+    observation, *_ = env.step(env.action_space.sample())
+env.close()
+decoder, _, _ = pluriverse.rfb.implementation().partition(":")
+print(platform.machine(), decoder, observation.any())
+END
+cd / && PYTHONPATH=/agent qemu-aarch64 -L /aarch64 /aarch64/usr/bin/python3.13 /tmp/agent.py
+kill $! && wait $! || true
+"""
+    )
+    assert printed.splitlines()[-1] == "aarch64 native True"
