@@ -6,17 +6,19 @@ pluriverse export clicks.plrec --minari clicks/script-v0 --fps 10 --actions poin
 python examples/clone_clicks.py --learn clicks/script-v0 --save mine.pt --curve curve.json
 python examples/clone_clicks.py --load mine.pt --play 100    # in lockstep, beside the script and clicks at random
 
-The page shows a circle. One clicks its centre, where a blue dot appears, and then the button "Submit". It pays 1 for the
-centre itself, less beside it, and -1 outside of the circle. The script finds the circle by its colour; the network is
-given only pictures and where was clicked. A person's recording, `pluriverse-server record`, does as well.
+The page shows a circle. A click on its centre draws a blue dot there, and a click on "Submit" ends the episode. The
+centre earns 1, a place beside it less, and one outside of the circle -1. The script finds the circle by its colour; the
+network gets pictures and the places of clicks alone. A person's recording, by `pluriverse-server record`, does as well.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
@@ -44,7 +46,7 @@ Policy = Callable[[Picture], tuple[float, float]]
 
 
 class Clone(nn.Module):
-    """Says of pictures, uint8 (n, height, width, 3), how likely a click is in each cell: logits (n, cells)."""
+    """Says of pictures, uint8 (n, height, width, 3), how likely a click is in each cell, as logits (n, cells)."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -55,6 +57,7 @@ class Clone(nn.Module):
         self.body = nn.Sequential(*layers, nn.Conv2d(32, 1, 1))
 
     def forward(self, pictures: torch.Tensor) -> torch.Tensor:
+        """Return the logits."""
         return self.body(1 - pictures.permute(0, 3, 1, 2).float() / 255).flatten(1)
 
     @torch.inference_mode()
@@ -104,15 +107,19 @@ def _action(env: gymnasium.Env[Any, Any], place: Any, pressed: int) -> dict[str,
 def teach(path: Path, seconds: float) -> None:
     """Record a remote that the script plays in real time."""
     record = [sys.executable, "-m", "pluriverse_server", "record", str(runtime_folder("world-of-bits")), TASK]
-    how = ["--output", str(path), "--seconds", str(seconds), "--password", "script"]
+    how = ["--output", str(path), "--password", "script"]
     with subprocess.Popen([*record, *how], stdout=subprocess.PIPE, text=True) as recording:
         assert recording.stdout is not None
         address = next(line.split()[1] for line in recording.stdout if line.startswith("  agents"))
         env = gymnasium.make(f"pluriverse/{TASK}", remotes=address, fps=FPS)
         earned: list[float] = []
-        while recording.poll() is None:
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
             earned.append(play(env, script, None))
             print(f"{len(earned)} episodes, mean reward {np.mean(earned):.2f}", flush=True)
+        env.close()
+        # As Ctrl-C, which finishes the file.
+        recording.send_signal(signal.SIGINT)
 
 
 def clicks(dataset_id: str) -> tuple[torch.Tensor, torch.Tensor]:

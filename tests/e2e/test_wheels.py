@@ -24,8 +24,9 @@ SAMPLE = next(
 # The last folder has a name that few expect.
 VENV = "/opt/a plåce/venv"
 
+
 def install(python: str = "3.13") -> str:
-    """Return what installs the wheels of the README's sample for a Python: trixie's, or that of the release after it."""
+    """Return what installs the wheels of the README's sample with trixie's Python, or one of the next release."""
     newer = "" if python == "3.13" else "sed -i s/trixie/forky/g /etc/apt/sources.list* /etc/apt/sources.list.d/*"
     return f"""
 {newer}

@@ -27,7 +27,9 @@ def test_a_recording_becomes_a_dataset_and_a_clone_that_plays(tmp_path: Path) ->
         return subprocess.run(told, env=environment, capture_output=True, text=True, timeout=300, check=True).stdout
 
     run(EXAMPLE, "--teach", recording, "--seconds", 15)
-    run("-m", "pluriverse.cli", "export", recording, "--minari", "clicks/script-v0", "--fps", 10, "--actions", "pointer")
+    run(
+        "-m", "pluriverse.cli", "export", recording, "--minari", "clicks/script-v0", "--fps", 10, "--actions", "pointer"
+    )
     run(EXAMPLE, "--learn", "clicks/script-v0", "--epochs", 2, "--save", saved, "--curve", curve)
     losses = [point["loss"] for point in json.loads(curve.read_text())["points"]]
     assert losses[1] < losses[0]
