@@ -223,8 +223,9 @@ async def test_sigterm_lets_the_episode_end_and_a_second_one_does_not(tmp_path: 
         assert "password" not in said
         await (await toy.process()).begin()
         async with connected(port, "robots-token") as agent, aiohttp.ClientSession() as session:
-            # Only an episode that the daemon knows of is let end.
+            # Only an episode that the daemon knows of, of an agent whose connection has a session, is let end.
             await agent.hear_method("v0.env.describe", env_state="running")
+            await agent.assert_alive()
             process.send_signal(signal.SIGTERM)
             await output_until(process, "draining")
             async with session.get(f"http://127.0.0.1:{port}/readyz") as response:
