@@ -33,8 +33,8 @@ from torch import nn
 TASK: Final = "wob.mini.CircleCenterNoDecay-v0"
 # Ten steps a second.
 FRAME_SKIP, FPS = 6, 10
-# A press, its end, and a picture of what it did.
-CLICK: Final = (1, 0, 0)
+# Recordings show the pointer, which would hide the dot.
+ASIDE: Final = (159, 209)
 # When an episode is given up.
 MOST_CLICKS: Final = 4
 # What the network halves twice: where it looks is each fourth pixel.
@@ -86,8 +86,12 @@ def play(env: gymnasium.Env[Any, Any], policy: Policy, seed: int | None) -> floa
     """Play an episode, click by click; return what it earned."""
     observation, _ = env.reset(seed=seed)
     for _ in range(MOST_CLICKS):
-        place = np.round(policy(_picture(observation))).astype(int)
-        for pressed in CLICK:
+        # Two steps until what the last click did is on the screen, also where time goes on.
+        for _ in range(2):
+            observation, *_ = env.step(_action(env, ASIDE, 0))
+        picture = _picture(observation)
+        place = np.clip(np.round(policy(picture)), 0, ASIDE).astype(int)
+        for pressed in (1, 0):
             observation, reward, terminated, truncated, _ = env.step(_action(env, place, pressed))
             if terminated or truncated:
                 return float(reward)
@@ -101,7 +105,7 @@ def _picture(observation: Any) -> Picture:
 def _action(env: gymnasium.Env[Any, Any], place: Any, pressed: int) -> dict[str, Any]:
     spaces: Any = env.action_space
     idle = {name: np.zeros_like(space.sample()) for name, space in spaces.items()}
-    return idle | {"pointer": place, "buttons": np.array([pressed, 0, 0], np.int8)}
+    return idle | {"pointer": np.array(place), "buttons": np.array([pressed, 0, 0], np.int8)}
 
 
 def teach(path: Path, seconds: float) -> None:

@@ -27,7 +27,7 @@ VENV = "/opt/a plåce/venv"
 
 def install(python: str = "3.13") -> str:
     """Return what installs the wheels of the README's sample with trixie's Python, or one of the next release."""
-    newer = "" if python == "3.13" else "sed -i s/trixie/forky/g /etc/apt/sources.list* /etc/apt/sources.list.d/*"
+    newer = "" if python == "3.13" else "sed -i s/trixie/forky/g $(grep -rl trixie /etc/apt/sources.list*)"
     return f"""
 {newer}
 apt-get update -qq && apt-get install -qqy --no-install-recommends python{python}-venv >/dev/null
