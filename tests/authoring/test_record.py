@@ -83,7 +83,7 @@ def test_output_that_is_there_already_finished_or_not_is_refused(tmp_path: Path,
     (tmp_path / name).touch()
     result = CliRunner().invoke(app, ["record", str(tmp_path), "--output", str(tmp_path / "a.plrec")])
     assert result.exit_code == 2
-    assert f"{name} is there already; name another file with --output" in result.output
+    assert f"{name} already exists; name another file with --output" in result.output
 
 
 async def test_a_disk_without_room_is_told_with_what_was_to_be_written(

@@ -75,7 +75,7 @@ def test_run_that_is_ended_with_ctrl_c_keeps_what_was_played(suite: Path, tmp_pa
     until(lambda: results.exists() and results.read_text(), bool)
     process.send_signal(signal.SIGINT)
     said, _ = process.communicate(timeout=DEADLINE_S)
-    assert "the same command goes on from there" in said
+    assert "the same command resumes the run" in said
     assert process.returncode == 130
     _, episodes = Folder(out).read()
     # The one that was being played, too.

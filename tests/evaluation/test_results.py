@@ -86,5 +86,5 @@ def test_folder_that_cannot_be_written_is_told(folder: Folder) -> None:
     folder.path.write_text("a file")
     with pytest.raises(ConfigurationError, match="can't be written"):
         folder.begin(run())
-    with pytest.raises(ConfigurationError, match="the same command goes on"):
+    with pytest.raises(ConfigurationError, match="the same command resumes the run"):
         folder.add(episode())

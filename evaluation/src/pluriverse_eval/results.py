@@ -153,7 +153,7 @@ class Folder:
                 file.write(episode.model_dump_json() + "\n")
         except OSError as error:
             raise ConfigurationError(
-                f"{self.path / RESULTS} can't be written: {error.strerror}; the same command goes on from there"
+                f"{self.path / RESULTS} can't be written: {error.strerror}; the same command resumes the run"
             ) from error
 
     def read(self) -> tuple[Run, list[Episode]]:

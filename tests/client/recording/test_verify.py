@@ -79,7 +79,7 @@ def test_the_command_says_what_came_of_it_and_exits_with_it(run: Path, remote: M
     other = spoilt(run, tmp_path / "spoilt", 12, 2, 7)
     differs = runner.invoke(app, ["verify", str(other), "--remotes", remote.address])
     assert differs.exit_code == 1
-    assert "it is another run: episode 1 of 3 (seed 1), step 11 of 60: the reward is 0, and was 7" in differs.stderr
+    assert "the runs differ: episode 1 of 3 (seed 1), step 11 of 60: the reward is 0, and was 7" in differs.stderr
     none = runner.invoke(app, ["verify", str(tmp_path / "none")])
     assert none.exit_code == 2
     assert "is no recorded run" in none.stderr
