@@ -103,7 +103,7 @@ def test_another_games_recordings_teach_nothing(games: Path) -> None:
 
 
 def test_a_source_that_reads_no_characters_is_refused(toy: Path) -> None:
-    with pytest.raises(AuthoringError, match="exit reads no number or text; those that do are: score"):
+    with pytest.raises(AuthoringError, match="exit doesn't read a number or text; expected one of: score"):
         learn_source(toy, "exit")
 
 

@@ -129,13 +129,13 @@ def test_what_no_model_can_check_has_its_line_and_a_remedy(
 @pytest.mark.parametrize(
     ("before", "after", "expected"),
     [
-        ("max_jump = 100\n", "", "15: warning: sources.score: its changes are reward, and nothing bounds a misreading"),
+        ("max_jump = 100\n", "", "15: warning: sources.score: its changes are rewards, but misreadings are unbounded"),
         (
             'read = "bar"',
             'read = "bar"\nagree = 1',
             "22: warning: sources.lives.agree: a half-drawn frame counts at once",
         ),
-        ('[[rewards]]\nsource = "score"\n', "", "warning: rewards: missing: it is drawn, and nothing is earned"),
+        ('[[rewards]]\nsource = "score"\n', "", "warning: rewards: missing: it runs without rewards"),
         ('done = { "no lives left" = "lives == 0" }\n', "", "26: warning: episode.done: missing: episodes never end"),
     ],
 )
@@ -159,7 +159,7 @@ def test_digits_that_no_glyph_shows_are_a_warning_where_numbers_may_have_them(
     number = f'read = "number"\nregion = [0, 0, 120, 28]\nglyphs = "score.png"\n{most}\n'
     (tmp_path / "game.py").touch()
     (warning,) = checked(tmp_path, changed(bar, number)).warnings
-    assert f"23: warning: sources.lives.glyphs: it has no {lacking}: numbers with these aren't read" in str(warning)
+    assert f"23: warning: sources.lives.glyphs: it has no {lacking}: numbers with these can't be read" in str(warning)
 
 
 @pytest.mark.parametrize("name", [path.name for path in sorted((ROOT / "runtimes").iterdir())])

@@ -252,9 +252,7 @@ async def test_it_dies_with_a_parent_that_is_killed() -> None:
 
 @pytest.mark.parametrize("name", ["no-such-program", "/no/such/program", "./no-such-program", "/", "/etc/passwd"])
 async def test_program_that_is_not_there_is_named(name: str) -> None:
-    with pytest.raises(
-        StartError, match=f"the program '{name}' (is not there or not executable|was not found on PATH)"
-    ):
+    with pytest.raises(StartError, match=f"the program '{name}' (is missing or not executable|was not found on PATH)"):
         await ChildProcess.start("toy", [name])
 
 

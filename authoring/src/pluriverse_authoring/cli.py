@@ -284,7 +284,9 @@ class CropCommand(TyperCommand):
 def crop(
     recording: RecordingArgument,
     picture: Annotated[Path, typer.Argument(help="The PNG file to write.", show_default=False)],
-    at: Annotated[float, typer.Option(min=0, help="The time, in seconds since the recording began.", show_default=False)],
+    at: Annotated[
+        float, typer.Option(min=0, help="The time, in seconds since the recording began.", show_default=False)
+    ],
     source: Annotated[str | None, typer.Option(help="Cut out the region of this source.", show_default=False)] = None,
     region: Annotated[
         tuple[int, int, int, int] | None,

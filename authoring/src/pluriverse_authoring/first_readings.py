@@ -29,7 +29,7 @@ def ends_at_once(game: GameTables, recorded: Mapping[str, Mapping[str, Value]]) 
             when = next((when for when, values in moments.items() if holds(text, values)), None)
             if when is not None:
                 known = describe(text, moments[when])
-                yield path, f"{text!r} holds already {when}, where {known}: no episode could begin; name a later sign"
+                yield path, f"{text!r} holds already {when}, where {known}: no episode could begin; choose a later sign"
 
 
 def values_when_ready(recording: Path, env_id: str) -> dict[str, Value]:

@@ -143,7 +143,7 @@ def _regions(manifest: Manifest, env_id: str) -> tuple[Box, ...]:
         x, y, width, height = source.region
         found.append((x, y, width, height))
     if not found:
-        raise ManifestError(f"no source of {env_id} reads the screen, so there are no regions to keep; use --keep all")
+        raise ManifestError(f"no source of {env_id} reads the screen, so --keep needs to be all")
     return tuple(found)
 
 

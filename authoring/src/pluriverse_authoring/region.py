@@ -177,7 +177,7 @@ def _template(pixels: Pixels, region: Region) -> Iterator[Proposal]:
     """Yield the picture itself, if it has a shape: how sure it is says how unlike a flat colour."""
     deviation = float(pixels[..., :3].astype(np.float32).std(axis=(0, 1)).max())
     if deviation >= FLAT:
-        yield Proposal("picture as it is now", True, min(1.0, deviation / SHARP), _screen("template", region))
+        yield Proposal("current picture", True, min(1.0, deviation / SHARP), _screen("template", region))
 
 
 def _pixel(pixels: Pixels, region: Region) -> Iterator[Proposal]:

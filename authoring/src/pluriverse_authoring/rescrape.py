@@ -221,7 +221,7 @@ class _Game:
     def begin(self, episode_id: int, at: float) -> None:
         if self._lacking:
             lacking = ", ".join(self._lacking)
-            raise SourceError(f"{lacking}: not on the screen, and not read when this was recorded; record anew")
+            raise SourceError(f"{lacking}: neither on the screen nor read when this was recorded; record again")
         unsettled = self._settlers.begin(at)
         self.unread = dict.fromkeys(unsettled, Reading())
         self._settled_by = None

@@ -115,7 +115,7 @@ def begin(words: Sequence[str], folder: Path | None, screen: tuple[int, int]) ->
     folder = folder or Path(_name_of(words))
     path = folder / FILE_NAME
     if path.exists():
-        raise AuthoringError(f"{path} is there already; look at it with: pluriverse-server look {folder}")
+        raise AuthoringError(f"{path} already exists; look at it with: pluriverse-server look {folder}")
     text = _runtime_toml(_as_id(folder.absolute().name) or _name_of(words), words, screen)
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -76,7 +76,7 @@ def score(
     if mutations:
         for env_id, found in mutations_of(manifest, trials):
             if found is None:
-                console.print(f"{env_id}: mend its disagreements first; then --mutate shows what isn't tested")
+                console.print(f"{env_id}: fix its disagreements first; then --mutate shows what isn't tested")
             else:
                 print_mutations(env_id, found, console)
     perfect = all(result.perfect for result in results.values())

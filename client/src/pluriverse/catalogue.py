@@ -100,8 +100,8 @@ def _entries(runtime: str, text: bytes) -> list[Entry]:
     try:
         document: Any = parse(text)
     except ValueError as error:
-        raise CatalogueError(f"runtime {runtime} lists its environments as no JSON: {error}") from error
+        raise CatalogueError(f"runtime {runtime} doesn't list its environments as JSON: {error}") from error
     entries = cast("list[Any]", document) if isinstance(document, list) else []
     if not entries or not all(isinstance(entry, dict) and "id" in entry for entry in entries):
-        raise CatalogueError(f"runtime {runtime} lists its environments as something else than objects with an id")
+        raise CatalogueError(f"runtime {runtime} doesn't list its environments as objects with an id")
     return cast("list[Entry]", entries)

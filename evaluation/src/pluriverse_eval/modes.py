@@ -41,6 +41,6 @@ def parse_modes(text: str) -> tuple[Mode, ...]:
                 f"got {name!r:.40}"
             )
         if name in modes:
-            raise ConfigurationError(f"--modes: {name} is named twice")
+            raise ConfigurationError(f"--modes: {name} is listed twice")
         modes[name] = Mode(name, match[1] == "paused", int(match[2] or 0))
     return tuple(modes.values())

@@ -64,7 +64,7 @@ def compare(
     for key in sorted(first.keys() & second.keys()):
         tasks.setdefault(key[0], []).append(second[key] - first[key])
     if not tasks:
-        raise ValueError("they have no task and seed in common")
+        raise ValueError("no task and seed in common")
     return _difference(list(tasks.values())), {name: _difference([each]) for name, each in tasks.items()}
 
 

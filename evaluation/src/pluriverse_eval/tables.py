@@ -125,7 +125,7 @@ def _bounds(score: Estimate, kind: str) -> str:
 
 def _verdict(difference: Difference) -> str:
     if difference.real is None:
-        return f"fewer than {FEWEST} pairs of a task: too few to say"
+        return f"fewer than {FEWEST} pairs of a task: too few to tell"
     few = "" if difference.estimate.fewest >= ENOUGH else f", of fewer than {ENOUGH} pairs of a task"
     return f"{'real' if difference.real else 'may be chance'}{few}"
 

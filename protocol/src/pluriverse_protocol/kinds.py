@@ -177,7 +177,7 @@ def _plain(value: object) -> Any:
     for kind in (float, int, str):
         if isinstance(value, kind):
             return kind(value)
-    raise TypeError(f"{value!r:.80} is nothing of JSON's")
+    raise TypeError(f"{value!r:.80} isn't a JSON value")
 
 
 def _why(kind: Any, value: Any, what: str, place: str) -> str:

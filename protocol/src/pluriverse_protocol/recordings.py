@@ -324,10 +324,12 @@ def _header_bytes(header: Header) -> bytes:
 
 def _parse_header(kind: bytes, payload: bytes) -> Header:
     if kind != b"H":
-        raise ValueError(f"the kind {kind!r}, expected a header: this is no recording")
+        raise ValueError(f"the kind {kind!r}, expected a header: not a recording")
     values = parse_object(payload)
     if values.get("format") != FORMAT:
-        raise ValueError(f"its format is {values.get('format')!r:.80}, expected {FORMAT}; a later version wrote it")
+        raise ValueError(
+            f"its format is {values.get('format')!r:.80}, expected {FORMAT}; it was written by a later version"
+        )
     if len(payload) > MAX_HEADER_BYTES:
         raise ValueError(f"a header of {len(payload)} bytes, over {MAX_HEADER_BYTES}")
     header = read(Header, values)

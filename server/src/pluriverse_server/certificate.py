@@ -95,9 +95,9 @@ class Certificate:
                 _load(ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), *self._files)
                 self.fingerprint = _load(self.context, *self._files)
             except CertificateError as error:
-                log.warning("TLS goes on with the certificate of before, as the new one can't be used: %s", error)
+                log.warning("TLS keeps the old certificate; the new one can't be used: %s", error)
             else:
-                log.info("TLS has a new certificate, its SHA-256 is %s", self.fingerprint)
+                log.info("TLS uses a new certificate, SHA-256 %s", self.fingerprint)
 
     def _signature(self) -> list[tuple[int, int, int]]:
         with contextlib.suppress(OSError):
@@ -119,11 +119,11 @@ def _load(context: ssl.SSLContext, certificate: Path, key: Path) -> str:
     try:
         first = _FIRST.search(certificate.read_bytes())
         if first is None:
-            raise CertificateError("there is no certificate in it; expected PEM, which has -----BEGIN CERTIFICATE-----")
+            raise CertificateError("no certificate found; expected PEM, with -----BEGIN CERTIFICATE-----")
         # A key with a passphrase would ask the terminal.
         context.load_cert_chain(certificate, key, password=b"")
     except ssl.SSLError as error:
-        raise CertificateError(f"key and certificate don't belong together, or aren't valid: {error}") from error
+        raise CertificateError(f"key and certificate don't match, or are invalid: {error}") from error
     except OSError as error:
         raise CertificateError(f"{certificate} or {key} can't be read: {error.strerror}") from error
     return hashlib.sha256(ssl.PEM_cert_to_DER_cert(first[0].decode())).hexdigest()

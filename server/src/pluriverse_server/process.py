@@ -79,7 +79,7 @@ def executable(name: str, *, package: str | None = None, path: str | None = None
     found = shutil.which(str((cwd or Path.cwd()) / name) if "/" in name else name, path=path)
     if found is None:
         mend = f"; install it with: apt-get install {package}" if package else ""
-        where = "is not there or not executable" if "/" in name else "was not found on PATH"
+        where = "is missing or not executable" if "/" in name else "was not found on PATH"
         raise StartError(f"the program {name!r} {where}{mend}")
     return found
 
@@ -123,7 +123,7 @@ class Pipe:
         try:
             read_end, write_end = os.pipe()
         except OSError as error:
-            raise OutOfResources(f"no pipe could be made: {error}") from error
+            raise OutOfResources(f"a pipe could not be made: {error}") from error
         pipe = os.fdopen(read_end, "rb", buffering=0)
         transport, _ = await asyncio.get_running_loop().connect_read_pipe(
             lambda: asyncio.StreamReaderProtocol(stream), pipe

@@ -465,7 +465,7 @@ async def test_daemon_that_began_anew_ends_the_episode_at_once(tmp_path: Path, m
         b.relays[0].target = other.port
         b.relays[0].carry()
         _, _, _, (info,) = await b.step_until(lambda step: step[2][0])
-        assert "doesn't know this agent any more" in info["error"]
+        assert "no longer has this agent's seat" in info["error"]
         await b.begin()
 
 
@@ -489,7 +489,7 @@ def test_environment_that_is_not_configured_says_so() -> None:
     with pytest.raises(Closed, match="configure"):
         env.reset()
     env.close()
-    with pytest.raises(ConfigurationError, match="say which with remotes"):
+    with pytest.raises(ConfigurationError, match="name them with remotes"):
         pluriverse.make(FIRST, vision=False)
 
 

@@ -71,7 +71,7 @@ def test_answer_that_cannot_be_done_is_told_and_may_be_given_again(play: Play, t
     with contextlib.closing(open_agent("command:" + program(tmp_path, *answers))) as agent:
         agent.play(play)
     log = (tmp_path / "log").read_text()
-    assert "is no JSON" in log
+    assert "isn't JSON" in log
     assert "77" in log
     assert "wait: seconds: Missing required argument" in log
     assert play.over

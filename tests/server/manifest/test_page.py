@@ -69,7 +69,7 @@ def test_mistake_is_named_with_its_key(tmp_path: Path, before: str, after: str, 
 @pytest.mark.parametrize("url", ["ftp://example.org/", "example.org", "https:///a", "https://{env.host}/", "file:///a"])
 def test_address_that_is_not_of_the_web_is_refused(tmp_path: Path, url: str) -> None:
     line = complaint(tmp_path, 'files = "www"\nstart = "game.html?level={env.level}"', f'url = "{url}"')
-    assert line.startswith("page.url: expected an address as https://example.org/play, its host written out")
+    assert line.startswith("page.url: expected an address such as https://example.org/play, its host written out")
 
 
 def test_address_is_filled_with_quoted_values() -> None:

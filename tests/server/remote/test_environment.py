@@ -266,7 +266,7 @@ async def test_lockstep_is_refused_where_there_is_none(tmp_path: Path) -> None:
         assert not {"clocks", "frame_time", "lockstep"} & body.keys()
         reply = await agent.hear_reply(await agent.reset("toy.Second-v0", clock="lockstep"))
         assert reply["method"] == "v0.reply.error"
-        assert reply["body"]["message"] == "toy.Second-v0 is played in real time alone"
+        assert reply["body"]["message"] == "toy.Second-v0 supports real time only"
         assert served.episode_id == 1
         reply = await agent.hear_reply(await agent.reset("toy.First-v0", clock="realtime"))
         assert reply["method"] == "v0.reply.env.reset"

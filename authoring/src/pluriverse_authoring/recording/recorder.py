@@ -220,8 +220,8 @@ class Recorder:
 
 def _remainder(file: RecordingFile) -> str:
     if file.partial.exists():
-        return f"label and score what there is of it after: mv {file.partial} {file.path}"
-    return f"what there is of it: {file.path}" if file.path.exists() else "nothing is left of it"
+        return f"to label and score the part that was saved: mv {file.partial} {file.path}"
+    return f"saved part: {file.path}" if file.path.exists() else "nothing was saved"
 
 
 class _Writer:
@@ -306,7 +306,7 @@ class _Writer:
 
     def _write(self, record: Record) -> None:
         if record.at > MAX_SECONDS:
-            self._broke(f"{self.file.path} is {MAX_SECONDS:g} s long, and a recording can't be longer")
+            self._broke(f"{self.file.path} is {MAX_SECONDS:g} s long, the longest possible recording")
             return
         try:
             kept = [record] if self._keeper is None else self._keeper.keep(record)

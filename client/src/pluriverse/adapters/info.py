@@ -83,7 +83,7 @@ def state_array(state: Any, shape: tuple[int, ...]) -> NDArray[np.float32]:
     except (TypeError, ValueError) as error:
         raise RemoteFailed(f"the remote sent {state!r:.80}, expected numbers of shape {shape}: {error}") from error
     if array.shape != shape:
-        raise RemoteFailed(f"the remote sent an observation of shape {array.shape}, though it had said {shape}")
+        raise RemoteFailed(f"the remote sent an observation of shape {array.shape}, though it declared {shape}")
     return array
 
 

@@ -157,7 +157,7 @@ class RealTime:
         """Open the screens; blocks."""
         if described.spaces is not None and described.spaces.step is not None:
             raise ConfigurationError(
-                f"{described.env_id} waits for its agent; make it with clock='lockstep', or play it with "
+                f"{described.env_id} waits for the agent; make it with clock='lockstep', or play it with "
                 "pluriverse.wrappers.GymCoreSync"
             )
         width, height = described.size

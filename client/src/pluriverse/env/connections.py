@@ -336,14 +336,14 @@ class RemoteConnections:
             return
         if connection.broken is None:
             return
-        connection.mending = asyncio.create_task(self._mend(index, connection), name=f"mending remote {index}")
+        connection.mending = asyncio.create_task(self._mend(index, connection), name=f"reconnecting remote {index}")
 
     async def _mend(self, index: int, connection: RemoteConnection) -> None:
         """Try until both lines hold again, or it is certain or long enough ago that they can't."""
         backoff = self._backoffs[index]
         backoff.broke(time.monotonic())
         why = connection.broken
-        log.warning("the line to remote %d broke: %s", index, why)
+        log.warning("the connection to remote %d broke: %s", index, why)
         while connection.error is None and not self._closed:
             await asyncio.sleep(backoff.pause(random.random()))  # noqa: S311 - no secret
             try:
@@ -354,11 +354,11 @@ class RemoteConnections:
                 ):
                     connection.given_up = RemoteFailed(f"{why}; since then: {error}")
             except Exception as error:
-                log.exception("the line to remote %d can't be mended", index)
+                log.exception("the connection to remote %d can't be restored", index)
                 connection.given_up = RemoteFailed(f"{why}; mending it failed: {error!r}")
             else:
                 if connection.broken is None:
-                    log.info("the line to remote %d is mended", index)
+                    log.info("the connection to remote %d is restored", index)
                     break
         backoff.whole(time.monotonic())
         connection.mending = None
@@ -414,7 +414,7 @@ class RemoteConnections:
                 address = await self._loop.in_thread(lambda: self._manager.replace(index))
                 await self._connect(index, address)
             except (RemoteError, ConfigurationError) as error:
-                log.warning("remote %d is still away: %s", index, error)
+                log.warning("remote %d is still unreachable: %s", index, error)
                 self.away[index] = str(error)
                 if isinstance(error.__cause__, RemoteMisbehaved):
                     self.misbehaved[index] = error.__cause__

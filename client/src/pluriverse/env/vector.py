@@ -160,7 +160,7 @@ class VectorEnv(Env):
             Closed: it was configured before, or closed.
         """
         if self._closed or self._connections is not None:
-            raise Closed("this environment was configured before; make another one")
+            raise Closed("this environment is already configured; make another one")
         self.owner = Owner("this environment")
         replace_on_crash = validation.flag("replace_on_crash", replace_on_crash)
         options = VncOptions() if vnc is None else validation.instance("vnc", vnc, VncOptions)
@@ -207,7 +207,7 @@ class VectorEnv(Env):
         """
         connection = self.require().by_index[self._index(index)]
         if connection is None:
-            raise RemoteUnavailable(f"remote {index} is away, and has no screen to show")
+            raise RemoteUnavailable(f"remote {index} is unreachable and has no screen to show")
         return open_screen(connection.address, connection.rewarder.described, VncOptions())
 
     def seed(self, seed: int | Sequence[int | None] | None) -> list[int | None]:
@@ -243,7 +243,7 @@ class VectorEnv(Env):
             described = connection.rewarder.described
             assert described is not None
             if LOCKSTEP not in (described.clocks or ()):
-                raise ConfigurationError(f"{described.env_id} at {connection.address} is played in real time alone")
+                raise ConfigurationError(f"{described.env_id} at {connection.address} supports real time only")
         self._resets.clock = LOCKSTEP
 
     def open_step_channel(
@@ -495,7 +495,7 @@ def _require_options(connections: RemoteConnections) -> None:
     for connection in filter(None, connections.by_index):
         described = connection.rewarder.described
         if described is None or OPTIONS not in (described.capabilities or ()):
-            raise ConfigurationError(f"env_options: the remote at {connection.address} is too old to have any")
+            raise ConfigurationError(f"env_options: the remote at {connection.address} is too old to support them")
 
 
 def _release(owner: Owner, connections: RemoteConnections, manager: RemoteManager) -> None:

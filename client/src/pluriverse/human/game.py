@@ -96,7 +96,7 @@ def open_game(
     validation.choice("clock", clock, ("realtime", "lockstep"))
     manager = remotes_module.parse(remotes, env_id)
     if manager.n != 1:
-        raise ConfigurationError(f"a person plays one remote at a time, and {remotes!r} are {manager.n}; name one")
+        raise ConfigurationError(f"you can play one remote at a time, and {remotes!r} are {manager.n}; name one")
     seed = secrets.randbits(DRAWN_SEED_BITS) if seed is None else validation.seed(seed)
     kind = RealTimeGame if clock == "realtime" else LockstepGame
     return kind(env_id, manager, fps=fps, seed=seed, exact=exact)

@@ -41,7 +41,7 @@ class Listener:
         except ImportError as error:
             why = str(error).splitlines()[0]
             raise ConfigurationError(
-                f"keyboard and mouse can't be heard ({why}); they need a desktop, and: pip install 'pluriverse[play]'"
+                f"keyboard and mouse can't be captured ({why}); needs a desktop, and: pip install 'pluriverse[play]'"
             ) from error
         self._take = take
         self._running: list[Any] = []

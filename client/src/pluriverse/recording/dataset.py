@@ -33,11 +33,11 @@ def write_dataset(dataset_id: str, episodes: Iterable[Demonstration]) -> int:
     with _configuration_errors(dataset_id):
         folder: Path = minari.storage.get_dataset_path(dataset_id)
         if folder.exists():
-            raise ValueError("it is there already")
+            raise ValueError("it already exists")
     remaining = iter(episodes)
     first = next(remaining, None)
     if first is None:
-        raise ConfigurationError("there is no episode that ran in what was recorded; play until one begins")
+        raise ConfigurationError("the recording has no episode; play until one begins")
     try:
         return _write(minari, dataset_id, first, remaining)
     except BaseException:

@@ -83,7 +83,7 @@ class Export:
 
     def _report_damage(self, recorded: RecordedScreen) -> None:
         if recorded.damage is not None:
-            self._report(f"{recorded.path}: what follows can't be read: {recorded.damage}")
+            self._report(f"{recorded.path}: the rest can't be read: {recorded.damage}")
 
 
 def _write_film(recorded: RecordedScreen, path: Path, *, fps: float | None, options: PictureOptions) -> int:

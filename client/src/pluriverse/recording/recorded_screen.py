@@ -35,7 +35,7 @@ class RecordedScreen:
             raise ConfigurationError(f"{path} can't be read: {error.strerror}") from error
         except MalformedRecording as error:
             made = "make one with: pluriverse-server record"
-            raise ConfigurationError(f"{path} is no recording: {error}; {made}") from error
+            raise ConfigurationError(f"{path} isn't a recording: {error}; {made}") from error
         self.screen: NDArray[np.uint8] = np.zeros((self.header.height, self.header.width, 4), np.uint8)
 
     def records(self, fps: float = 0.0) -> Generator[Record]:

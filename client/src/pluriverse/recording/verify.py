@@ -51,7 +51,7 @@ def verify(path: Path, remotes: int | str | RemoteManager, report: Callable[[str
     ) as core:
         version = core.described.runtime_version
         if version != header.runtime_version:
-            report(printable(f"recorded with {header.runtime_version} of the runtime, played again with {version}"))
+            report(printable(f"recorded with {header.runtime_version} of the runtime, replayed with {version}"))
         done, began = 0, time.monotonic()
         reported = began
         for number, episode in enumerate(episodes):
@@ -100,9 +100,9 @@ def _difference(expected: Answer, answer: Answer | None) -> str:
     if answer.end != expected.end:
         return f"the episode {_how(answer.end)}, and then {_how(expected.end)}"
     if answer.frame != expected.frame:
-        return "the pixels are others"
+        return "the pixels differ"
     if answer.said != expected.said:
-        return "the text, the observation or the info is another"
+        return "the text, the observation or the info differs"
     return ""
 
 

@@ -64,7 +64,9 @@ class Address:
 
     def __post_init__(self) -> None:
         if self.tls is not None and self.vnc_port is not None:
-            raise ValueError(f"the VNC port {self.vnc_port} has no TLS: with it the screen comes by the rewarder port")
+            raise ValueError(
+                f"the VNC port {self.vnc_port} has no TLS: use the rewarder port, which serves the screen too"
+            )
 
     def __str__(self) -> str:
         if self.vnc_port is None:

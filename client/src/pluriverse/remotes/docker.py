@@ -86,7 +86,7 @@ class Contained:
 
     def require_running(self) -> None:
         """Raise RemoteUnavailable, with its last output, unless it runs."""
-        with explained("a container is gone"):
+        with explained("a container no longer exists"):
             with contextlib.suppress(docker.errors.NotFound):
                 self.container.reload()
                 if self.container.status == "running":
@@ -201,17 +201,17 @@ def why_unavailable(runtime: str, image: str | None = None) -> str | None:
         client = docker.from_env(timeout=int(LOOK_S))
     except ENGINE_ERRORS as error:
         has_client = shutil.which("docker") is not None
-        fix = "see whether it runs with: docker info" if has_client else "install it with: apt-get install docker.io"
-        return f"no Docker engine answers ({error}); {fix}"
+        fix = "check it with: docker info" if has_client else "install it with: apt-get install docker.io"
+        return f"the Docker engine doesn't answer ({error}); {fix}"
     try:
         client.images.get(image)
     except docker.errors.ImageNotFound:
         if not build:
-            return f"the engine has no image {image}; fetch it with: docker pull {image}"
+            return f"the engine lacks the image {image}; fetch it with: docker pull {image}"
         folder = local_runtimes().get(runtime, Path("runtimes", runtime))
-        return f"the engine has no image {image}; build it in a checkout with: pluriverse-server build {folder}"
+        return f"the engine lacks the image {image}; build it in a checkout with: pluriverse-server build {folder}"
     except ENGINE_ERRORS as error:
-        return f"the Docker engine fails: {error}"
+        return f"the Docker engine failed: {error}"
     finally:
         client.close()
     return None

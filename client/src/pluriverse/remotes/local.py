@@ -161,7 +161,7 @@ class LocalEngine(Engine[LocalRemote]):
             (folder / OWNER_FILE).write_text(this_process())
             output = tempfile.TemporaryFile()  # noqa: SIM115 - as long as the process
         except OSError as error:
-            raise RemoteUnavailable(f"there is no place for temporary files: {error}; export TMPDIR=FOLDER") from error
+            raise RemoteUnavailable(f"temporary files can't be written: {error}; export TMPDIR=FOLDER") from error
         ports = [
             "--host",
             self._host,

@@ -97,7 +97,7 @@ class StepChannelConnection:
             protocol = upgrade(connection, url, credentials.headers(), deadline, max_size=MAX_REPLY_BYTES)
         except OSError as error:
             connection.close()
-            raise RemoteUnavailable(f"the remote at {name} takes no steps: {error}") from error
+            raise RemoteUnavailable(f"the remote at {name} doesn't accept steps: {error}") from error
         except BaseException:
             connection.close()
             raise
@@ -135,7 +135,7 @@ class StepChannelConnection:
 
     def fail(self, why: str, kind: type[RemoteFailed] = RemoteFailed) -> None:
         if self.error is None:
-            self.error = kind(f"the steps of the remote at {self.name} broke off: {why}")
+            self.error = kind(f"the step channel of the remote at {self.name} broke: {why}")
 
     def close(self) -> None:
         """Hang up; may be called repeatedly."""
@@ -180,7 +180,7 @@ class StepChannelConnection:
         if self._filled < head + size:
             self._wanted = head if self._filled < head else head + size
             if self._wanted > MAX_REPLY_BYTES:
-                self.fail(f"a message of {size} bytes, at most {MAX_REPLY_BYTES} are taken", RemoteMisbehaved)
+                self.fail(f"a message of {size} bytes, expected at most {MAX_REPLY_BYTES}", RemoteMisbehaved)
             elif self._wanted > len(self._frame):
                 # Its own, since the picture in it goes to the agent.
                 grown = np.empty(self._wanted, np.uint8).data

@@ -35,7 +35,7 @@ class Canvas:
         try:
             self.framebuffer: Pixels = np.zeros((height, width, 3), np.uint8)
         except MemoryError:
-            raise LimitExceeded(f"a desktop of {width}x{height}, for which there is no memory") from None
+            raise LimitExceeded(f"a desktop of {width}x{height}, which doesn't fit into memory") from None
         self.picture = Picture(self._spec, self.framebuffer)
         self.rows: Pixels = self.framebuffer.reshape(height, width * 3)
         self.width: int = width

@@ -44,7 +44,7 @@ class Offered:
         """Raise ConfigurationError if an environment may not be begun; it says which ids are near."""
         if not self._matches(env_id) or (self._all_known and env_id not in self.ids):
             raise ConfigurationError(
-                f"the environment {env_id!r:.200} may not be begun{_nearest(env_id, self.ids)}; "
+                f"the environment {env_id!r:.200} isn't allowed{_nearest(env_id, self.ids)}; "
                 f"allowed are: {', '.join(self.patterns) or 'none'}"
             )
 

@@ -125,7 +125,7 @@ def _act(computer: Computer, action: PluriverseAction) -> Answer:
             computer.act(action.action, action.frames)
         return NOTHING
     if action.action is not None:
-        raise ActionError("an action is of the environment's own space, or of computer use; this is both")
+        raise ActionError("an action is either in the environment's own space or a computer-use call; got both")
     return computer.do(calls.read(action.computer))
 
 

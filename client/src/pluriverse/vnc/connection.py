@@ -91,7 +91,9 @@ def _message(event: InputEvent, extended: bool) -> bytes:
     if isinstance(event, KeyEvent):
         return messages.key_event(event.keysym, event.down)
     if event.buttonmask & ~RFB_BUTTONS and not extended:
-        raise ActionError("the VNC server takes no ninth button (forward): it lacks RFB's ExtendedMouseButtons")
+        raise ActionError(
+            "the VNC server doesn't support the ninth button (forward): it lacks RFB's ExtendedMouseButtons"
+        )
     return messages.pointer_event(event.x, event.y, event.buttonmask, extended=extended)
 
 

@@ -154,7 +154,7 @@ class PythonPump:
         if data and not self._closing:
             self._take(data)
         if self._stream is not None and self._stream.closed is not None:
-            raise ConnectionError(f"the server hung up: {printable(self._stream.closed) or 'it said no reason'}")
+            raise ConnectionError(f"the server hung up: {printable(self._stream.closed) or 'no reason given'}")
 
     def _take(self, data: bytes) -> None:
         began, extended = not self._decoder.in_update, self._decoder.extended_buttons
@@ -192,7 +192,7 @@ class PythonPump:
         if silent_s > self._options.silence_s:
             if self._decoder.in_update:
                 raise TimeoutError(f"the server has not finished an update in {silent_s:.1f} s")
-            raise TimeoutError(f"the server has been silent for {silent_s:.1f} s though it was asked for a pixel")
+            raise TimeoutError(f"the server has been silent for {silent_s:.1f} s though a pixel was requested")
         if silent_s > self._options.silence_s * PROBE_AFTER and not self._probed:
             self._probed = True
             view = self._view()

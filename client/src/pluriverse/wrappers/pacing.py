@@ -82,7 +82,7 @@ class Throttle(Wrapper):
         began = now = time.monotonic()
         due = self._due if self._due is not None else began + period
         if now - due > BEHIND_S:
-            log.info("this agent is %.2f s behind its frames; going on from here", now - due)
+            log.info("this agent is %.2f s behind its frames; continuing from here", now - due)
             due = now
         while (left := due - time.monotonic()) > 0:
             if self.env.wait(left):

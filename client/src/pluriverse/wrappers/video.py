@@ -62,7 +62,7 @@ class VideoWriter:
             self._process.stdin.write(np.ascontiguousarray(picture).data)
         except BrokenPipeError as error:
             self.close()
-            raise VideoError(f"{self.path}: ffmpeg has ended before the film has") from error
+            raise VideoError(f"{self.path}: ffmpeg has ended before the film was complete") from error
 
     def close(self) -> None:
         """Finish the film; raise VideoError if ffmpeg fails. May be called repeatedly."""
@@ -81,7 +81,7 @@ class VideoWriter:
             if status != 0:
                 self._complaints.seek(0)
                 said = self._complaints.read().decode(errors="replace").strip()
-                why = said.rpartition("\n")[2] or "it does not say why"
+                why = said.rpartition("\n")[2] or "it gave no reason"
                 if "libx264" in said:
                     why = "it lacks H.264; install one that has it: pip install 'pluriverse[video]'"
                 raise VideoError(f"{self.path}: ffmpeg failed with status {status}: {why}")

@@ -45,4 +45,4 @@ def open_agent(name: str, endpoint: str | None = None) -> Agent:
         case (where, ":", attribute) if where and attribute:
             return python_agent(where, attribute)
         case _:
-            raise ConfigurationError(f"--agent {name!r:.80}: there is no such agent; expected one of:{KINDS}")
+            raise ConfigurationError(f"--agent {name!r:.80}: unknown agent; expected one of:{KINDS}")

@@ -32,7 +32,7 @@ def python_agent(where: str, attribute: str) -> Agent:
     if hasattr(found, "predict"):
         return PolicyAgent(found)
     if not callable(found):
-        raise ConfigurationError(f"--agent {name} is neither a function of what is seen nor a policy with predict")
+        raise ConfigurationError(f"--agent {name} is neither a function of the observation nor a policy with predict")
     return CallableAgent(found)
 
 
@@ -96,7 +96,7 @@ def _module(where: str) -> Any:
     # Under a name that is no other module's; dataclasses look their module up by it.
     spec = importlib.util.spec_from_file_location(f"pluriverse_agent_{path.stem}", path)
     if spec is None or spec.loader is None:
-        raise ImportError(f"{where} is no Python file")
+        raise ImportError(f"{where} isn't a Python file")
     module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

@@ -118,7 +118,7 @@ class WebStream:
         except ValueError:
             raise BadWebSocket(f"a WebSocket's message of kind {whole[0] & 0x0F} came, expected binary ones") from None
         if whole[0] & _RESERVED:
-            raise BadWebSocket("a WebSocket's message has bits set that nobody asked for")
+            raise BadWebSocket("a WebSocket message has reserved bits set")
         _, size = measure(whole)
         if self._opcode > _Opcode.BINARY and (size > MAX_CONTROL_BYTES or not whole[0] & FINAL):
             raise BadWebSocket(

@@ -74,7 +74,7 @@ class AuditLog:
                     _write(file, line.encode())
             except OSError as error:
                 if not self._failing:
-                    log.warning("the audit log %s can't be written: %s; what isn't written is counted", path, error)
+                    log.warning("the audit log %s can't be written: %s; counting the lost lines", path, error)
                 self._failing = True
                 self._lost += 1
             else:

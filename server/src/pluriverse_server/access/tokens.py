@@ -90,7 +90,7 @@ def parse_tokens(text: str, password: str | None = None) -> tuple[Token, ...]:
             except TokensError as error:
                 raise TokensError(f"line {number}: {error}") from None
     if len(tokens) > MAX_TOKENS:
-        raise TokensError(f"there are {len(tokens)} tokens; a remote takes at most {MAX_TOKENS}")
+        raise TokensError(f"{len(tokens)} tokens; expected at most {MAX_TOKENS}")
     _require_different([*tokens, *password_token(password)])
     return tuple(tokens)
 
@@ -121,7 +121,7 @@ def _parse_line(line: str) -> Token:
     role, name, secret = words
     if role not in LISTED:
         # It isn't quoted, for it may be the token.
-        raise TokensError(f"it begins with no role; expected one of {', '.join(LISTED)}")
+        raise TokensError(f"the role is missing; expected one of {', '.join(LISTED)}")
     if len(name) > MAX_NAME_CHARS or not name.isprintable():
         raise TokensError(f"the name must have at most {MAX_NAME_CHARS} printable characters")
     if not PASSWORD_BYTES <= len(secret) <= MAX_TOKEN_CHARS:

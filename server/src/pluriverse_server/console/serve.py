@@ -26,7 +26,7 @@ from .status_line import CLEAR, ClearingStream, compose, show
 EXIT_USAGE: Final = 2
 EXIT_BROKEN: Final = 1
 
-UNREWARDED: Final = "  rewards   none: it is drawn alone, since there are no [[rewards]] in its runtime.toml"
+UNREWARDED: Final = "  rewards   none: its runtime.toml has no [[rewards]]"
 
 # Input isn't expected, but is consumed.
 IGNORED_BYTES: Final = 4096

@@ -230,7 +230,7 @@ async def _open_screen(http_auth: HttpAuth, views: Views, request: web.Request, 
             async with taken_away(transport) as connection:
                 await views.take_screen(connection, address, who)
         except OSError as error:
-            log.warning("a viewer got no screen: %s", error)
+            log.warning("a viewer could not be shown the screen: %s", error)
     return response
 
 

@@ -16,9 +16,9 @@ from .sessions import Sessions
 
 log = logging.getLogger(__name__)
 
-DRAINING: Final = "the remote is draining: it takes no new agents"
+DRAINING: Final = "the remote is draining and accepts no new agents"
 LEASED: Final = "another agent has a lease on this remote"
-PLAYED: Final = "an agent plays here without a lease"
+PLAYED: Final = "an agent is playing without a lease"
 TAKEN_AWAY: Final = "the token of this connection is no longer valid"
 
 # A lease that is found to have ended so long ago is given as long again.

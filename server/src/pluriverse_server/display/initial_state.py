@@ -300,7 +300,7 @@ class InitialState:
             check=False,
         )
         if done.returncode:
-            log.warning("the keyboard map could not be loaded again: %s", done.stderr.decode(errors="replace").strip())
+            log.warning("the keyboard map could not be reloaded: %s", done.stderr.decode(errors="replace").strip())
 
 
 class AsyncInitialState:
@@ -353,4 +353,4 @@ def _padded(keysyms: Sequence[int], width: int) -> tuple[int, ...]:
 
 
 def _log_error(problem: error.XError, request: object) -> None:
-    log.warning("the X server refused to be brought back to its first state: %s", problem)
+    log.warning("the X server could not be restored to its initial state: %s", problem)

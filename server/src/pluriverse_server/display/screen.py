@@ -55,7 +55,7 @@ WATCHERS_VIEWER_SOCKET: Final = "watchers.sock"
 
 X_SERVER: Final = "X server"
 VNC_SERVER: Final = "VNC server"
-WATCHERS_VNC_SERVER: Final = "VNC server for those who watch"
+WATCHERS_VNC_SERVER: Final = "VNC server for viewers"
 
 # Whoever watches takes what agents and programs leave of the processors.
 NICE: Final = ("nice", "-n", "10")
@@ -339,13 +339,13 @@ class Screen(ABC):
             async with asyncio.timeout(X_ANSWER_DEADLINE_S):
                 await asyncio.to_thread(map_probe_keysyms, x.display, self.xauthority)
         except (DisplayLost, TimeoutError) as error:
-            raise StartError(f"the X server runs but takes no connection: {error}\n{x.child.output_tail}") from error
+            raise StartError(f"the X server runs but accepts no connection: {error}\n{x.child.output_tail}") from error
 
     async def _open_keyboard(self) -> VncKeyboard:
         try:
             return await VncKeyboard.open(self.display, self.xauthority)
         except DisplayLost as error:
-            raise StartError(f"the X server takes no connection for the keyboard: {error}") from error
+            raise StartError(f"the X server accepts no connection for the keyboard: {error}") from error
 
     async def _x_answers(self) -> bool:
         if self._x is None or self._x.child.returncode is not None:

@@ -123,7 +123,7 @@ async def _start(command: Sequence[str], number: int, xauthority: Path, env: Map
     # Told the number, too, it needs no file to take it; it writes it back once it takes connections.
     own = [f":{number}", "-displayfd", str(pipe.write_end), "-auth", str(xauthority)]
     full = [*command, *own, *COMMON_ARGUMENTS]
-    hint = f"to see what is wrong, run: {shlex.join(command)} :99"
+    hint = f"to see the problem, run: {shlex.join(command)} :99"
     try:
         try:
             child = await ChildProcess.start("X server", full, env=env, pass_fds=[pipe.write_end])
@@ -145,6 +145,6 @@ async def _start(command: Sequence[str], number: int, xauthority: Path, env: Map
         pipe.close()
     if not line.endswith(b"\n"):
         if NO_KEYMAP in child.output_tail:
-            hint = f"it writes its keyboard's map to {TMP}: make room there, and let this user write; {hint}"
+            hint = f"it writes its keyboard map to {TMP}: make room there, and allow this user to write; {hint}"
         raise StartError(f"the X server ended at once, {child.describe_end()}:\n{child.output_tail}\n{hint}")
     return child

@@ -289,7 +289,7 @@ class StepServer:
     def _go_back(self, steps: Steps, handle: int) -> None:
         kept = self._kept.get(handle)
         if kept is None or not isinstance(steps, Snapshots):
-            raise StepFailed(f"there is no snapshot {handle}")
+            raise StepFailed(f"unknown snapshot {handle}")
         try:
             steps.go_back(kept)
         except ValueError as error:

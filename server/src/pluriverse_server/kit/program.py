@@ -30,7 +30,7 @@ def wait_for_input(
     episode's.
 
     Raises:
-        DaemonGone: the daemon has hung up.
+        DaemonGone: the daemon closed the connection.
         NoDisplay: the X server is gone.
     """
     edges, requests, _ = _wait(keyboard, reporter, (), timeout_s)

@@ -51,13 +51,13 @@ class Reporter:
         except OSError as error:
             connection.close()
             raise NoDaemon(
-                f"no daemon listens at {path} ({error}); check that it still runs, or start a new one: "
+                f"the daemon doesn't listen at {path} ({error}); check that it still runs, or start a new one: "
                 f"pluriverse-server run RUNTIME"
             ) from error
         return cls(connection)
 
     def fileno(self) -> int:
-        """Return the socket, for ``select``: readable when there are requests, or when the daemon has hung up."""
+        """Return the socket, for ``select``: readable when there are requests, or the daemon has hung up."""
         return self._socket.fileno()
 
     def requests(self) -> list[Request]:

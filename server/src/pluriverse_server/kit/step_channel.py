@@ -154,7 +154,7 @@ class StepChannel:
             self.send(ErrorReply(str(error)), 0, error.message_id)
             return []
         if not isinstance(message, Asked):
-            self.send(ErrorReply("this connection takes steps, snapshots and restores alone"), 0, headers.message_id)
+            self.send(ErrorReply("this connection takes only steps, snapshots and restores"), 0, headers.message_id)
             return []
         if headers.episode_id is None and not isinstance(message, AgentBegin):
             # It may be on its way while an episode ends, and would be the next one's.
@@ -193,18 +193,18 @@ class HandoverSocket:
         return cls(connection)
 
     def fileno(self) -> int:
-        """Return the socket, for ``select``: readable when there is a step channel, or the daemon has hung up."""
+        """Return the socket, for ``select``: readable when there is a step channel, or the daemon hung up."""
         return self._socket.fileno()
 
     def accept(self) -> tuple[int, StepChannel | None]:
         """Return the slot and the step channel that was handed over; None: the agent lost its seat with all of them.
 
         Raises:
-            ConnectionError: the daemon has hung up.
+            ConnectionError: the daemon closed the connection.
         """
         data, descriptors, _, _ = socket.recv_fds(self._socket, step_channel.HANDOVER_BYTES, 1)
         if not data:
-            raise ConnectionError("the daemon has hung up")
+            raise ConnectionError("the daemon closed the connection")
         if not descriptors:
             return 0, None
         # What the program starts must not keep the agent's line open after it; recv_fds leaves flags out.

@@ -88,7 +88,7 @@ class SteppedEpisode(ABC):
 
     def load(self, kept: Kept) -> None:
         """Go back to a frame; ``ValueError`` if it is another environment's, as all are where none is saved."""
-        raise ValueError("this environment keeps no snapshots")
+        raise ValueError("this environment doesn't support snapshots")
 
     def keep(self) -> Kept | None:
         saved = self.save()

@@ -154,7 +154,7 @@ def library() -> Any:
     try:
         library = ctypes.CDLL(str(LIBRARY), use_errno=True)
     except OSError as error:
-        raise NoClock(f"the preloaded clock isn't there: {error}; with a C compiler, install the server") from error
+        raise NoClock(f"the preloaded clock is missing: {error}; with a C compiler, install the server") from error
     library.lockstep_open.argtypes = [c_char_p, c_int64, c_int64, c_uint64]
     library.lockstep_open.restype = c_void_p
     library.lockstep_close.argtypes = library.lockstep_threads.argtypes = library.lockstep_elapsed.argtypes = [c_void_p]

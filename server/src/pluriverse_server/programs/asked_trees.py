@@ -29,7 +29,7 @@ class AskedTrees:
             async with asyncio.timeout(TREE_S + GRACE_S):
                 read = await answer
         except TimeoutError:
-            raise NoTree(f"the program's widgets weren't told within {TREE_S:g} s") from None
+            raise NoTree(f"the program's widgets could not be read within {TREE_S:g} s") from None
         finally:
             del self._asked[number]
         if read.error:

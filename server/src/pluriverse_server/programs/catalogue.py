@@ -38,7 +38,7 @@ async def load_catalogue(directory: Path, manifest: Manifest) -> Mapping[str, En
         except ValidationError as error:
             raise ManifestError(describe(path, error, "catalogue's output ")) from None
         except (ValueError, RecursionError) as error:
-            raise ManifestError(f"{path}: catalogue.command printed no JSON: {error}") from None
+            raise ManifestError(f"{path}: catalogue.command didn't print JSON: {error}") from None
     catalogue: dict[str, EnvTable] = {}
     for entry in entries:
         if entry.id in catalogue:

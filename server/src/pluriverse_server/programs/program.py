@@ -119,7 +119,7 @@ class Program:
         if missing:
             file = self._directory / FILE_NAME
             names = ", ".join(f"{picture} of sources.{name}" for name, picture in missing.items())
-            raise ManifestError(f"{file}: there is no picture {names}; pluriverse-server crop and learn make them")
+            raise ManifestError(f"{file}: missing picture {names}; make it with pluriverse-server crop or learn")
 
     async def start(self) -> None:
         """Listen for the program; it is started by the first ``begin`` after ``put_on``."""
@@ -167,7 +167,7 @@ class Program:
         """Return what is to be seen of the program within ``picture`` (x, y, width and height on the screen)."""
         if not self._socket.connected:
             page = self._manifest.page is not None
-            raise NoTree("there is no page at the moment" if page else "the program isn't running at the moment")
+            raise NoTree("no page is loaded at the moment" if page else "the program isn't running at the moment")
         return await self._trees.ask(picture)
 
     @property

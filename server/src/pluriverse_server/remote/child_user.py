@@ -32,7 +32,7 @@ def user_for_children(*folders: Path) -> int | None:
     needed = (Path(sys.executable).resolve(), Path(sys.prefix), *folders)
     closed = next((path for each in needed for path in (each, *each.parents) if not _is_open(path)), None)
     if closed is not None:
-        log.info("programs run as this user, since others can't reach %s; they have no privileges all the same", closed)
+        log.info("programs run as this user, because others can't access %s; they still have no privileges", closed)
         return None
     return CHILD_USER
 

@@ -255,7 +255,7 @@ class EnvironmentService:
             raise RequestError(f"{env_id}: {error}") from None
         clock = reset.clock or "realtime"
         if clock not in self._manifest.clocks(env_id):
-            raise RequestError(f"{env_id} is played in real time alone")
+            raise RequestError(f"{env_id} supports real time only")
         environment = replace(environment, clock=clock)
         self._carry_out(
             self._machine.reset(environment, seed=reset.seed, fps=reset.fps, leaving=leaving, now=self._clock.now())
@@ -266,13 +266,13 @@ class EnvironmentService:
         """Inject key, pointer and joystick events in order, but for those that the environment's spaces don't name."""
         joystick = [event for event in events if isinstance(event, JoystickEvent)]
         if joystick and not self.program.takes_joystick:
-            raise RequestError(f"{joystick[0].name}: this environment takes no joystick events")
+            raise RequestError(f"{joystick[0].name}: this environment doesn't support joystick events")
         for event in joystick:
             self.program.send(reports.Joystick(event.name, event.value))
         others = pass_on(events, self.permitted)
         if others:
             if self._injector is None:
-                raise RequestError("the screen is being started again; the action was dropped")
+                raise RequestError("the screen is restarting; the action was dropped")
             try:
                 await self._injector.apply(others)
             except DisplayLost as error:
@@ -282,7 +282,7 @@ class EnvironmentService:
     async def tree(self) -> messages.TreeReply:
         described = self._machine.description()
         if described is None or self.ongoing is None:
-            raise RequestError("no episode runs; a tree is of one that does")
+            raise RequestError("no episode is running; a tree needs one")
         if why_not := self._why_no_tree(described):
             raise RequestError(why_not)
         screen = self._manifest.runtime.screen
@@ -298,9 +298,9 @@ class EnvironmentService:
         if self._manifest.page is not None:
             return None
         if program is None or not program.accessibility:
-            return f"{described.env_id} has no tree: its program tells nothing of what it draws"
+            return f"{described.env_id} has no tree: its program doesn't describe what it draws"
         if described.clock == "lockstep":
-            return f"{described.env_id} has no tree in lockstep: its program tells nothing while it stands still"
+            return f"{described.env_id} has no tree in lockstep: its program can't be read while it is paused"
         return None
 
     @property
@@ -316,9 +316,9 @@ class EnvironmentService:
             raise RequestError("the program isn't running yet; wait until the episode runs")
         slots = self._manifest.slots(episode.environment.env_id)
         if slot >= slots:
-            raise RequestError(f"there is no slot {slot}; expected 0 to {slots - 1}")
+            raise RequestError(f"unknown slot {slot}; expected 0 to {slots - 1}")
         if view is not None and not views.available():
-            raise RequestError("this remote sends whole pictures alone; its description has no views")
+            raise RequestError("this remote only sends whole pictures; its description has no views")
 
     def open_step_channel(self, step_channel: socket.socket, slot: int, view: View | None) -> None:
         self.program.step_channels.hand_over(step_channel, slot, view)

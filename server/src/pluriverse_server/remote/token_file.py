@@ -37,16 +37,16 @@ async def watch(path: Path, password: str | None, secrets: Secrets, audit: Audit
             now = await asyncio.to_thread(read_tokens, path, password)
         except TokensError as error:
             if str(error) != fault:
-                log.warning("%s; those before stay", error)
+                log.warning("%s; the previous tokens stay valid", error)
             fault = str(error)
             continue
         if fault is not None:
-            log.info("the tokens in %s are well again", path)
+            log.info("the tokens in %s are valid again", path)
             fault = None
         tokens = secrets.listed
         if now != tokens:
             audit.note("tokens changed", None, str(path), added=_names(now, tokens), removed=_names(tokens, now))
-            log.info("the tokens have changed: there are %d now", len(now))
+            log.info("the tokens have changed; now %d", len(now))
             secrets.replace_listed(now)
 
 
@@ -59,7 +59,7 @@ def _read(path: Path) -> str:
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
         if len(data) > MAX_BYTES:
-            raise TokensError(f"there are over {MAX_BYTES} bytes")
+            raise TokensError(f"over {MAX_BYTES} bytes")
         return data.decode()
     except (OSError, UnicodeDecodeError) as error:
         raise TokensError(f"they can't be read: {error}") from error

@@ -296,6 +296,6 @@ class PageClock:
                 self._painted = self._files.answered
                 self._note_menu(open_now=await self._page.paint(STEP_TIMEOUT_S))
             if patience.is_over(time.monotonic()):
-                raise Stuck(f"the page was at work for {STEP_TIMEOUT_S:g} s without a rest")
+                raise Stuck(f"the page was at work for {STEP_TIMEOUT_S:g} s without a pause")
             # Shorter than the event loop's timers can be.
             time.sleep(PAUSE_S)  # noqa: ASYNC251

@@ -135,14 +135,14 @@ class PageSession:
         """Return what is to be seen of the page within ``picture``; in lockstep between two steps."""
         page = self._page
         if page is None:
-            raise NoTree("there is no page at the moment")
+            raise NoTree("no page is loaded at the moment")
         if not page.stepped:
             return await page.tree(picture)
         try:
             async with asyncio.timeout(TREE_S), self._step_channels.turn:
                 return await page.tree(picture)
         except TimeoutError:
-            raise NoTree(f"the page's step wasn't over within {TREE_S:g} s") from None
+            raise NoTree(f"the page's step did not end within {TREE_S:g} s") from None
 
     # ── episodes ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -270,7 +270,7 @@ class PageSession:
     def _browser_ended(self, browser: Browser) -> None:
         process = browser.process
         if browser is self._browser and process.output_tail:
-            log.warning("the browser said last:\n    %s", process.output_tail.replace("\n", "\n    "))
+            log.warning("the browser's last output:\n    %s", process.output_tail.replace("\n", "\n    "))
         self._browser_lost(browser, f"browser {process.describe_end()}", "process")
 
     def _browser_lost(self, browser: Browser, reason: str, cause: Cause) -> None:

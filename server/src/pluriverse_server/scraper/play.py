@@ -296,12 +296,12 @@ class Play:
 
         def not_ready(cycle: Cycle) -> str:
             why = f"the episode was not ready after {limit_s:g} s{self.rules.why_not_ready(cycle.readings)}"
-            return f"{why}; or the program did not report that it is" if self._report_listener is not None else why
+            return f"{why}; or the program did not report ready" if self._report_listener is not None else why
 
         await self._wait(self.is_ready, limit_s, not_ready)
         # Log lines from before the episode must not be read as the episode's.
         ready_at = self.pace.unix()
-        backlog = f"the program's logs could not be read to their end within {limit_s:g} s; let it write less"
+        backlog = f"the program's logs could not be read to their end within {limit_s:g} s; reduce its output"
         await self._wait(lambda cycle: self._has_read_logs(cycle, ready_at), limit_s, lambda _: backlog)
         # Read again, since an agent may score in the very first frame: the score before it must be known.
         self._opened.sources.begin()

@@ -113,9 +113,7 @@ class ReaderThread:
             raise SourceError(f"source {self._name!r} could not be read: {what}") from error
 
     def _hangs(self) -> SourceHangs:
-        return SourceHangs(
-            f"source {self._name!r} hangs: it could not be read within {HANG_S:g} s; is what it reads stuck?"
-        )
+        return SourceHangs(f"source {self._name!r} hangs: it could not be read within {HANG_S:g} s")
 
 
 class PictureReader(ProgramReader):

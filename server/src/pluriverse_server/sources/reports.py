@@ -154,4 +154,4 @@ class _Connection(asyncio.Protocol):
             self._socket.lose(self, f"the program's report was over {MAX_REPORT_BYTES} bytes")
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._socket.lose(self, "the program hung up")
+        self._socket.lose(self, "the program closed the connection")

@@ -219,7 +219,7 @@ class ClientInput:
             return True
         if not self._dropped:
             self._dropped = True
-            log.debug("VNC: %s was dropped, and what else the environment's spaces don't name", event)
+            log.debug("VNC: %s was dropped, like all input that the environment's spaces don't declare", event)
         return False
 
     def _key(self, keysym: int, down: bool) -> Steps[None]:
@@ -275,7 +275,7 @@ class ClientInput:
         try:
             self._reader.resume()
         except RfbError as error:
-            log.debug("VNC: a client was hung up on: %s", error)
+            log.debug("VNC: a client was disconnected: %s", error)
             self._client.abort()
         self._flush()
         _, high = self._server.get_write_buffer_limits()

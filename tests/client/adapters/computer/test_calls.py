@@ -39,7 +39,7 @@ def test_call_is_read(name: str, arguments: dict[str, Any], act: Act) -> None:
         ({"name": "click", "arguments": {"mark": 100}}, "less than or equal to 99"),
         ({"name": "click", "arguments": {"coordinate": [3, 4]}}, "click: coordinate: Unexpected"),
         ({"name": "move_pointer"}, "either x and y, or a mark"),
-        ({"name": "press_keys", "arguments": {"keys": "hyperspace"}}, "no key is called"),
+        ({"name": "press_keys", "arguments": {"keys": "hyperspace"}}, "unknown key"),
         ({"name": "wait", "arguments": {"seconds": float("nan")}}, "wait: seconds"),
         ({"name": "type_text", "arguments": {"text": "x" * 10_000_000}}, "at most 10000"),
         ({"name": "launch"}, "there is no action 'launch'; expected one of click"),

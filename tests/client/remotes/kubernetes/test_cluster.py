@@ -72,7 +72,7 @@ def test_token_that_the_cluster_does_not_know_is_told(fake: FakeCluster, tmp_pat
     path = fake.kubeconfig(tmp_path)
     path.write_text(path.read_text().replace(kube.TOKEN, "stale"))
     cluster = Cluster(None, None)
-    with pytest.raises(ClusterError, match="doesn't know who asks"):
+    with pytest.raises(ClusterError, match="doesn't recognise the client"):
         cluster.get(PODS, "any")
     cluster.close()
 

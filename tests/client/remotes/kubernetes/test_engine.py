@@ -238,8 +238,8 @@ def test_without_a_token_it_says_where_to_get_it(fake: FakeCluster, monkeypatch:
     ("options", "wrong"),
     [
         ("how=jobs", "how is 'jobs', expected one of: claims, pods"),
-        ("how=pods&pool=x", "pool is of how=claims"),
-        ("selector=a=b", "selector is of how=pods"),
+        ("how=pods&pool=x", "pool needs how=claims"),
+        ("selector=a=b", "selector needs how=pods"),
         ("namspace=x", "has no option 'namspace'"),
     ],
 )

@@ -229,7 +229,7 @@ def action_spec(actions: ActionMap) -> Nest:
             "buttons": BoundedTensorSpec((BUTTONS,), "int64", 0, 1, "buttons"),
         }
         return {**parts, "keys": keys} if actions.keys else parts
-    raise ConfigurationError("no tensor holds a list of events; expected actions of discrete, keys or pointer")
+    raise ConfigurationError("tensors can't hold lists of events; expected actions of kind discrete, keys or pointer")
 
 
 def _draws(first: int) -> Iterator[int]:

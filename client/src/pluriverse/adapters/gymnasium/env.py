@@ -205,7 +205,7 @@ class PluriverseEnv(gymnasium.Env[Any, Any]):
         """
         actions = self.core.actions
         if actions.kind != "discrete":
-            raise Misuse(f"only discrete actions have names, and these are of kind {actions.kind!r}")
+            raise Misuse(f"only discrete actions have names; these are of kind {actions.kind!r}")
         return [choice.name for choice in actions.choices]
 
     def close(self) -> None:

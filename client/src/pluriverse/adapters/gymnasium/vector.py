@@ -291,7 +291,7 @@ class PluriverseVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
             raise Misuse(f"reset_mask is {given!r:.80}; expected a NumPy array of {self.num_envs} booleans")
         chosen = {index for index in everyone if mask[index]}
         if not chosen:
-            raise Misuse("reset_mask chooses no environment; expected one at least")
+            raise Misuse("reset_mask selects no environment; expected at least one")
         if any(self.core.phase(index) is Phase.NEW for index in everyone if index not in chosen):
-            raise Misuse("the first reset is one of all environments; leave reset_mask out")
+            raise Misuse("the first reset must reset all environments; omit reset_mask")
         return chosen

@@ -141,15 +141,13 @@ class Claims:
         try:
             self._cluster.delete(CLAIMS, name)
         except ClusterError as error:
-            log.warning("the sandbox claim %s will expire by itself within %g s: %s", name, TTL_S, error)
+            log.warning("the sandbox claim %s will expire within %g s: %s", name, TTL_S, error)
 
     def none_free(self, name: str) -> str:
         """Return why there was no sandbox in time."""
         ready = condition(self.watched.get(name) or {}, "Ready")
-        said = (
-            f"{ready.get('reason', '')}: {ready.get('message', '')}" if ready else "its controller says nothing of it"
-        )
-        pool = "the pool can't be looked at"
+        said = f"{ready.get('reason', '')}: {ready.get('message', '')}" if ready else "its controller reports no status"
+        pool = "the pool can't be read"
         with contextlib.suppress(ClusterError):
             manifest = self._cluster.get(POOLS, self._pool)
             replicas, status = manifest.get("spec", {}).get("replicas"), manifest.get("status", {})

@@ -239,7 +239,7 @@ class Cluster:
         what = f"{kind} {name!r}" if name else str(kind)
         match status:
             case http.HTTPStatus.UNAUTHORIZED:
-                said = f"{self._configuration.host} doesn't know who asks (401); see: kubectl auth whoami"
+                said = f"{self._configuration.host} doesn't recognise the client (401); see: kubectl auth whoami"
             case http.HTTPStatus.FORBIDDEN if "exceeded quota" in message:
                 said = f"the quota of namespace {self.namespace} is used up: {message}"
             case http.HTTPStatus.FORBIDDEN:
@@ -304,14 +304,12 @@ def _configuration(context: str | None) -> tuple[client.Configuration, str]:
         return configuration, chosen["context"].get("namespace", "default")
     except (ConfigException, YAMLError, OSError, ValueError, LookupError, TypeError, AttributeError) as error:
         where = (
-            "This is a pod, whose service account's token is used"
+            "This is a pod; its service account token is used"
             if in_pod
-            else "This is no pod with a service account's token, so the configuration is looked for in $KUBECONFIG and "
+            else "This isn't a pod with a service account token, so the configuration is read from $KUBECONFIG and "
             "~/.kube/config"
         )
-        raise ConfigurationError(
-            f"there is no cluster to ask for remotes: {error}\n{where}; see whether this works: kubectl get pods"
-        ) from error
+        raise ConfigurationError(f"no cluster for remotes: {error}\n{where}; check with: kubectl get pods") from error
 
 
 def _message(body: bytes) -> str:

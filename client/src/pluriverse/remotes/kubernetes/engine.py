@@ -30,7 +30,7 @@ HOW: Final = ("claims", "pods")
 TRIES: Final = 8
 
 SECRET: Final = (
-    "mount the Secret pluriverse-fleet into this pod, and name its key: ?token=/run/secrets/pluriverse/token"  # noqa: S105
+    "mount the Secret pluriverse-fleet into this pod, and pass its key: ?token=/run/secrets/pluriverse/token"  # noqa: S105
 )
 HINT: Final = (
     "Only pods with the label pluriverse/role: trainer reach remotes; and the token has to be the one in the Secret "
@@ -63,9 +63,9 @@ class KubernetesOptions(EngineOptions):
         if self.how not in HOW:
             raise ValueError(f"how is {self.how!r}, expected one of: {', '.join(HOW)}")
         if self.how == "pods" and self.pool is not None:
-            raise ValueError("pool is of how=claims; pods are named by their labels: selector=…")
+            raise ValueError("pool needs how=claims; select pods by their labels: selector=…")
         if self.how == "claims" and self.selector is not None:
-            raise ValueError("selector is of how=pods; sandboxes come from a pool: pool=…")
+            raise ValueError("selector needs how=pods; sandboxes come from a pool: pool=…")
 
 
 class KubernetesEngine(Engine[Place]):

@@ -132,7 +132,7 @@ class Pods:
         try:
             self._cluster.patch(PODS, name, {"metadata": {"annotations": {DELETION_COST: cost}}})
         except ClusterError as error:
-            log.info("the cluster may remove pod %s while it plays: %s", name, error)
+            log.info("the cluster may remove pod %s while it is playing: %s", name, error)
 
     def none_free(self) -> str:
         """Return why there was no free one in time."""
@@ -141,7 +141,7 @@ class Pods:
             ours = len(self._ours)
         return (
             f"no pod of {self._selector} in {self._cluster} became free in time: of {there} that are there {ready} are "
-            f"ready, and of these {ours} are ours and {ready - ours} somebody else's\nFor more of them: kubectl scale "
+            f"ready, and of these {ours} are ours and {ready - ours} another client's\nFor more of them: kubectl scale "
             f"--namespace {self._cluster.namespace} --replicas=N deployment/NAME; others are named by ?selector=…"
         )
 

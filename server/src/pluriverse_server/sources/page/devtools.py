@@ -186,9 +186,9 @@ class DevTools:
         except (asyncio.IncompleteReadError, OSError):
             pass
         except asyncio.LimitOverrunError:
-            why = f"the browser said what isn't DevTools: over {MAX_MESSAGE_BYTES} bytes at once"
+            why = f"invalid DevTools message: over {MAX_MESSAGE_BYTES} bytes at once"
         except ValueError as error:
-            why = f"the browser said what isn't DevTools: {error}"
+            why = f"invalid DevTools message: {error}"
         finally:
             self._end(why)
 

@@ -157,7 +157,7 @@ class AccessibilityBus:
                     await asyncio.to_thread(_switch_on, address)
             except (TimeoutError, BusLost) as error:
                 await bus.stop()
-                output = f"; it said: {child.output_tail}" if child.output_tail else ""
+                output = f"; its output: {child.output_tail}" if child.output_tail else ""
                 raise StartError(
                     f"the accessibility bus did not start: {error or 'it was not there in time'}; try it yourself: "
                     f"{shlex.join(command[:-1])}{output}"

@@ -40,7 +40,7 @@ class Matcher:
         except TimeoutError:
             raise SourceError(
                 f"its pattern took over {MATCH_TIMEOUT_S} s on the text {text!r:.120}; "
-                "write one that can fail in one way alone, without nested repetitions"
+                "write one without nested repetitions"
             ) from None
 
     def value(self, text: str) -> Value:

@@ -67,7 +67,7 @@ class ProgramOutput:
             if start < self._dropped:
                 raise SourceError(
                     f"the program wrote over {MAX_KEPT_BYTES} bytes of output faster than they could be read; "
-                    "let it write less"
+                    "reduce its output"
                 )
             begin = start - self._dropped
             return bytes(self._kept[begin : begin + size])

@@ -33,7 +33,7 @@ def open_png(path: Path, name: str, remedy: str) -> Image.Image:
     except FileNotFoundError:
         raise SourceError(f"{name}: there is no {path}; {remedy}") from None
     except UnidentifiedImageError:
-        raise SourceError(f"{name}: {path} is no PNG file; {remedy}") from None
+        raise SourceError(f"{name}: {path} isn't a PNG file; {remedy}") from None
     # What Pillow raises for damaged files.
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
         raise SourceError(f"{name}: {path} can't be read ({error}); {remedy}") from None
