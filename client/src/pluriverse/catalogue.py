@@ -26,7 +26,7 @@ Entry = dict[str, Any]
 
 
 class CatalogueError(PluriverseError):
-    """A runtime's environments can't be listed; says why."""
+    """A runtime's environments can't be listed; with the reason."""
 
 
 def environments(runtime: str | None = None) -> list[Entry]:
@@ -56,7 +56,7 @@ def environments(runtime: str | None = None) -> list[Entry]:
 
 
 def runtimes() -> list[str]:
-    """Return the runtimes that can run on this machine, as processes or in Docker; none is asked anything."""
+    """Return the runtimes that can run on this machine, as processes or in Docker, without running any."""
     local = _local()
     return [*local, *(name for name in _images() if name not in local)]
 

@@ -124,7 +124,7 @@ def always(default: _T) -> _T:
 
 
 def describe(kind: Any) -> str:
-    """Return what the documentation says of a field's kind."""
+    """Return a field's kind as the documentation describes it."""
     return next(meta.description for part in (kind, *get_args(kind)) for meta in getattr(part, "__metadata__", ()))
 
 
@@ -135,7 +135,7 @@ def expect(condition: bool, message: str) -> None:
 
 
 def expect_fitting(message: Struct, key: str, fits: bool) -> None:
-    """Raise ValueError unless a field fits in what its kind can't say."""
+    """Raise ValueError unless a field satisfies the constraints that its kind can't express."""
     if not fits:
         raise ValueError(_misfit(type(message), key, getattr(message, key)))
 
@@ -181,7 +181,7 @@ def _plain(value: object) -> Any:
 
 
 def _why(kind: Any, value: Any, what: str, place: str) -> str:
-    """Say what at ``place`` in a value isn't of its kind, from the outside in."""
+    """Describe what at ``place`` in a value isn't of its kind, from the outside in."""
     step = _STEP.match(place)
     if step is None:
         if place:

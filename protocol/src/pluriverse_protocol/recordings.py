@@ -122,14 +122,14 @@ def begins(
     spaces: Spaces | None = None,
     options: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Return what is said when an episode begins."""
+    """Return the report of an episode's beginning."""
     maybe = {"seed": seed, "options": dict(options or {}) or None, "spaces": spaces and spaces.as_json()}
     given = {name: value for name, value in maybe.items() if value is not None}
     return {"event": "begin", "episode": episode, "env": env_id, "fps": fps, **given}
 
 
 def ends(episode: int, reward: float, *, terminated: bool, reason: str) -> dict[str, Any]:
-    """Return what is said when an episode has ended; ``reward`` is all of it."""
+    """Return the report of an episode's end; ``reward`` is its sum."""
     how = {"terminated": terminated, "truncated": not terminated, "reason": reason}
     return {"event": "end", "episode": episode, "reward": reward, **how}
 

@@ -163,7 +163,7 @@ def unpack(data: bytes | memoryview) -> tuple[Envelope[ServerMessage], memoryvie
         answer = _DECODE(text)
     except (ValueError, RecursionError):
         answer = None
-    # Another message, or one that doesn't fit, is for those who can say why.
+    # The caller reports other or invalid messages.
     if answer is None or text.count(b"[") + text.count(b"{") > MAX_DEPTH or _TOO_LONG.search(text):
         envelope = decode_from_server(text)
     else:

@@ -30,7 +30,7 @@ _FIRST: Final = re.compile(rb"-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE
 
 
 class CertificateError(Exception):
-    """A certificate or its key can't be used; says why."""
+    """A certificate or its key can't be used; gives the reason."""
 
 
 class Certificate:

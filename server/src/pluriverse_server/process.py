@@ -63,7 +63,7 @@ child_user: ContextVar[int | None] = ContextVar("child_user", default=None)
 
 
 class StartError(Exception):
-    """A program could not be started; the message says which, why, and the command that fixes it."""
+    """A program could not be started; the message names it, the reason and the fix."""
 
 
 class OutOfResources(StartError):

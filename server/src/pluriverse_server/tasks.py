@@ -15,7 +15,7 @@ _Arguments = TypeVarTuple("_Arguments")
 
 
 class TaskFailed(Exception):
-    """A task or timer failed, by a mistake of ours; the message says which, the log has the traceback."""
+    """A task or timer failed, by a mistake of ours; the message names it, the log has the traceback."""
 
 
 # Tasks and timers inherit it from whatever starts them.

@@ -60,7 +60,7 @@ DRAIN_LOOK_S: Final = 0.01
 
 
 class RecordingFailed(Exception):
-    """The recording ended before it was stopped; the message says why, and where its file is."""
+    """The recording ended before it was stopped; the message gives the reason and the file."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,7 @@ class ActionEncoder(Protocol):
     def events(self, action: Any) -> Sequence[Event]: ...
 
     def forget(self) -> None:
-        """Forget the action before: the next one says of each key whether it is down."""
+        """Forget the previous action: the next one sets every key."""
         ...
 
 

@@ -69,7 +69,7 @@ class Whole:
             self.note(error)
 
     def note(self, error: BaseException) -> None:
-        """Note that an error broke off what was done, unless it says that nothing was."""
+        """Note that an error interrupted a call, unless nothing was done."""
         self.broken = self.broken or not isinstance(error, NOT_DONE)
 
 

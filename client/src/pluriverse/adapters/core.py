@@ -146,7 +146,7 @@ class Core:
 
     @property
     def exact(self) -> bool:
-        """Whether the same seed and actions give the same frames and rewards; in lockstep the remote says so."""
+        """Whether the same seed and actions give the same frames and rewards; described by the remote, in lockstep."""
         return self._backend.exact
 
     def phase(self, index: int) -> Phase:

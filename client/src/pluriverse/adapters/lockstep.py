@@ -34,7 +34,7 @@ from .snapshots import Kept, Snapshot, Trail, fingerprint, steps_of
 STEP_S: Final = 10.0
 FRAME_S: Final = 0.2
 
-# How often to look whether an episode has begun, if nothing tells.
+# How often to check whether an episode has begun, without a notification.
 LOOK_S: Final = 0.02
 
 # An episode of more steps can't be played again: nearly twice those of Atari's longest, and some 40 MB of events.
@@ -263,7 +263,7 @@ class Lockstep:
                 raise Misuse(f"the remote of environment {copy.index} can't take a snapshot: {reply.message}")
             if reply.handle is not None:
                 return Kept(step_channel, reply.handle)
-        # It keeps none, or is lost, which the next step says.
+        # It keeps none, or is lost, which the next step reports.
         return None
 
     def _begin_again(self, copy: _Copy, snapshot: Snapshot, *, join: bool = False, retried: bool = False) -> None:
@@ -438,7 +438,7 @@ class Lockstep:
                 elif shape != self._shape:
                     step_channel.fail(f"its picture is {shape}, expected {self._shape}", RemoteMisbehaved)
                     break
-            # What is of an episode that was left is for nobody.
+            # Messages of an abandoned episode are dropped.
             awaited = copy.phase is Phase.STEPPING and result.episode_id == copy.episode_id
             begins = copy.phase is Phase.RESETTING and parent == copy.asked
             match message:

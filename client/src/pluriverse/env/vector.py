@@ -46,7 +46,7 @@ PROBE_KEYSYM: Final = 0xBEEF1
 
 DEFAULT_FPS: Final = 60.0
 
-# Nobody waits for so many days; more, and the operating system's calls don't take it.
+# More days than any caller waits; the operating system's calls don't take more.
 MAX_WAIT_S: Final = 1e6
 
 # The capabilities of remotes that take options, and of environments that tell what is on the screen.
@@ -267,7 +267,7 @@ class VectorEnv(Env):
         """Return what is on the picture of an environment whose episode runs, in pixels of its screen; blocks.
 
         Raises:
-            Misuse: the remote can't say it, or no episode runs; says why.
+            Misuse: the remote has no tree, or no episode runs; with the reason.
             RemoteUnavailable: it is away.
             RemoteFailed: it doesn't answer.
         """
@@ -315,7 +315,7 @@ class VectorEnv(Env):
         )
 
     def act(self, index: int, events: Sequence[Event], *, peek: bool = False) -> None:
-        """Send events to a remote; they are dropped unless its episode runs, which the next ``poll`` says.
+        """Send events to a remote; they are dropped unless its episode runs, as the next ``poll`` reports.
 
         ``peek``: unless the remote's latest one runs, be there an end that wasn't taken yet.
 
@@ -358,7 +358,7 @@ class VectorEnv(Env):
         return WAKER.wait_for(partial(self._changed, indices), timeout_s)
 
     def described(self, index: int) -> Describe | None:
-        """Return what a remote last said of itself; None while it is away."""
+        """Return a remote's last description; None while it is unreachable."""
         connection = self.require().by_index[self._index(index)]
         return connection.rewarder.described if connection is not None else None
 

@@ -46,7 +46,7 @@ class RayVector:
 
     ``recv`` returns what the first vector to answer has, without a copy if it is on this node; ``send`` acts on some
     environments. A vector sends its next answer once it was sent actions, so the object store holds one batch of each.
-    One that dies, alone or with its node, is made anew, elsewhere if need be, while the others go on. For one thread.
+    One that dies, alone or with its node, is restarted, elsewhere if need be; the others continue. For one thread.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class RayVector:
 
         Raises:
             ConfigurationError: there is no cluster, or not one list of remotes for each vector.
-            RemoteUnavailable: not all vectors got a place, or one could not begin there; says why.
+            RemoteUnavailable: not all vectors were placed, or one could not begin; with the reason.
         """
         vectors = validation.integer("vectors", vectors, 1, MAX_VECTORS)
         each = [remotes] * vectors if isinstance(remotes, int | str) else list(remotes)

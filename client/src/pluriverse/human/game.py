@@ -57,7 +57,7 @@ class Moment:
     acted: bool
     """Whether the events reached the episode, which they don't while none runs."""
     runs: int | None = None
-    """The episode that is seen; None: none is."""
+    """The visible episode, or None."""
     seed: int | None = None
     """Its seed, where that is known."""
     reward: float = 0.0

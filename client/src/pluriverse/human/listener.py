@@ -63,7 +63,7 @@ class Listener:
 
     def stop(self) -> None:
         """Listen no more. May be called repeatedly."""
-        # Their threads call nobody from now on. They may end only with the next event, so nobody waits for them.
+        # Their threads make no more calls. They may end only with the next event, so they aren't joined.
         for each in self._running:
             each.stop()
         self._running = []

@@ -78,7 +78,7 @@ class _Session:
         self._listener = listener
         self._heard = heard
         self._window = window
-        # Whether the last events reached no episode: one that begins is told what is held.
+        # Whether the last events reached no episode: the next one gets the held keys.
         self._missed = True
         self._say_at = 0.0
 
@@ -173,7 +173,7 @@ class _Score:
         self._note_lags(moment.result)
 
     def line(self, *, plays: bool) -> str:
-        """Return what the window says below the picture."""
+        """Return the text below the picture."""
         now = time.monotonic()
         rate = self._frames / max(1e-9, now - self._since)
         self._frames, self._since = 0, now

@@ -87,7 +87,7 @@ class Export:
 
 
 def _write_film(recorded: RecordedScreen, path: Path, *, fps: float | None, options: PictureOptions) -> int:
-    """Write a film; return its number of pictures. None is left if this fails."""
+    """Write a film; return its number of pictures. If this fails, no file is left."""
     header = recorded.header
     fps = fps or header.fps
     pictures = Pictures(options, (0, 0, header.width, header.height))

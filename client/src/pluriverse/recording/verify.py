@@ -14,7 +14,7 @@ from pluriverse.adapters.run_log import Answer, RunEpisode, answer_of, read_run
 from pluriverse.errors import printable
 from pluriverse.remotes import RemoteManager
 
-# How often to say how far it is.
+# How often to report progress.
 REPORT_S: Final = 1.0
 
 

@@ -98,7 +98,7 @@ class Address:
 
 
 def hide_password(output: str, password: str | None) -> str:
-    """Return what a remote has printed, which says how to connect, without its password."""
+    """Return a remote's greeting without its password."""
     if not password:
         return output
     return output.replace(password, HIDDEN).replace(quote(password, safe=""), HIDDEN)

@@ -42,7 +42,7 @@ LOOK_S: Final = 5.0
 # Creating a container on a busy machine takes seconds.
 CALL_S: Final = 60.0
 
-# What a container said last comes at once.
+# A container's last output is read at once.
 OUTPUT_S: Final = 2.0
 OUTPUT_LINES: Final = 20
 RECEIVE_BYTES: Final = 64 * 1024
@@ -94,7 +94,7 @@ class Contained:
             raise RemoteUnavailable(f"the container has ended; its last output:\n{self._last_output()}")
 
     def stop_listening(self) -> None:
-        """Leave its further output to the engine's log: nobody reads it here."""
+        """Leave its further output to the engine's log: it isn't read here."""
         self._output.close()
 
     def stop(self) -> None:

@@ -30,7 +30,7 @@ GONE: Final = (403, 404, 410)
 
 
 class Taken(RemoteUnavailable):
-    """Somebody else plays on the remote, or has a lease on it; ``free_in_s``: until that one ends, if it is known."""
+    """Another client plays on the remote, or has a lease on it; ``free_in_s``: until that ends, if known."""
 
     def __init__(self, message: str, free_in_s: float | None) -> None:
         super().__init__(message)
@@ -102,7 +102,7 @@ class LeaseKeeper:
         threading.Thread(target=self._run, name="pluriverse: leases", daemon=True).start()
 
     def add(self, lease: Lease) -> None:
-        """Renew a lease from now on, until it is lost: then ``Lease.lost`` says why."""
+        """Renew a lease from now on, until it is lost: ``Lease.lost`` is then the reason."""
         with self._changed:
             self._kept[lease] = time.monotonic()
             self._plan(lease)

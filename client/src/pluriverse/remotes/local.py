@@ -222,7 +222,7 @@ def free_ports(count: int, host: str = HOST) -> list[int]:
 def is_taken(port: int, host: str = HOST) -> bool:
     """Return whether something listens on a TCP port of an address of this machine."""
     with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # what has closed there is in nobody's way
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # closed sockets there don't block it
         try:
             probe.bind((host, port))
         except OSError:

@@ -40,7 +40,7 @@ STOP_S: Final = 10.0
 # What an actor does until its remote is ready, or it gives up.
 BEGIN_S: Final = (ATTEMPTS + 1) * START_S
 
-# Of what Ray says of an actor's death, the reason comes first.
+# Ray's message about an actor's death begins with the reason.
 REASON_CHARACTERS: Final = 1000
 
 # Most of its types are unknown to type checkers.
@@ -235,7 +235,7 @@ def stop_all(remotes: Sequence[RayRemote]) -> None:
 
 @contextlib.contextmanager
 def explained(what: str) -> Generator[None]:
-    """Raise ``RemoteUnavailable`` for whatever Ray or an actor says of ``what``."""
+    """Raise ``RemoteUnavailable`` for errors of Ray or an actor about ``what``."""
     try:
         yield
     except RayTaskError as error:

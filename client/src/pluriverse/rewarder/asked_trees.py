@@ -31,7 +31,7 @@ class AskedTrees:
             raise RemoteFailed(f"the remote sent no tree within {TREE_S:g} s") from None
 
     def ask(self, number: MessageId, answer: Answer) -> None:
-        """Note that a message asks for a tree; those that nobody waits for any more are forgotten."""
+        """Note that a message requests a tree; abandoned requests are forgotten."""
         self._asked = {asked: each for asked, each in self._asked.items() if not each.done()}
         self._asked[number] = answer
 
@@ -47,7 +47,7 @@ class AskedTrees:
             answer.set_exception(Misuse(f"the remote can't send a tree: {why}"))
 
     def give_up(self, why: str) -> None:
-        """Tell all who wait that no answer will come."""
+        """Fail all waiting requests."""
         asked, self._asked = self._asked, {}
         for answer in asked.values():
             if answer.set_running_or_notify_cancel():

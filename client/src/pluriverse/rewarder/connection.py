@@ -124,7 +124,7 @@ class RewarderConnection:
         self._last_number = 0
         self.clock = ClockEstimator()
         self.news: int = 0
-        """How often something has changed that ``pop`` or ``runs`` tells, but by ``pop`` itself."""
+        """How often something has changed that ``pop`` or ``runs`` returns, except by ``pop`` itself."""
         # For the buffer, which both threads use.
         self._lock = threading.Lock()
         self._buffer = RewardBuffer()
@@ -155,7 +155,7 @@ class RewarderConnection:
         return -1 if self._socket is None else self._socket.transport.get_extra_info("socket").fileno()
 
     async def resume(self, timeout_s: float) -> None:
-        """Connect again after the line was ``lost``; what was missed comes then. Or ``error`` says why it can't."""
+        """Reconnect after the connection was ``lost``; missed messages follow. Otherwise ``error`` has the reason."""
         await self._hang_up()
         await self._connect(timeout_s, self._last_number)
         self.lost = None
@@ -434,7 +434,7 @@ class RewarderConnection:
 
 
 class _Encoded:
-    """A message whose body is encoded: on the caller's thread, which is told what can't be sent."""
+    """A message whose body is encoded, on the caller's thread, which gets the errors."""
 
     def __init__(self, message: AgentMessage) -> None:
         self._message = message

@@ -50,7 +50,7 @@ MAX_REPLY_BYTES: Final = 3 * 4096 * 4096
 
 
 class Arrived(NamedTuple):
-    """A message of the remote, what it tells of an episode, and the number of what it answers.
+    """A message of the remote, its episode's result, and the number of the request that it answers.
 
     Pictures are uint8 (height, width, 3 or 1).
     """
@@ -67,7 +67,7 @@ class StepChannelConnection:
         self.name = name
         self.error: RemoteFailed | None = None
         self.unwanted: list[int] = []
-        """Handles of snapshots that the remote may forget; told with the next snapshot."""
+        """Handles of snapshots that the remote may forget; sent with the next snapshot."""
         self._socket = forks.keep(connected)
         self._protocol = protocol
         self._message_ids = itertools.count(1)

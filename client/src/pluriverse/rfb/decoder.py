@@ -27,7 +27,7 @@ ENVIRONMENT_VARIABLE: Final = "PLURIVERSE_RFB"
 
 
 class Decoder(Protocol):
-    """Decodes what a server says after ServerInit, once it was sent ``messages.set_pixel_format()``. No I/O.
+    """Decodes a server's messages after ServerInit, once it was sent ``messages.set_pixel_format()``. No I/O.
 
     ``regions`` are what the picture is wanted of; without any it is all of it. What lies outside of all of them may
     stay as it was, so with regions CopyRect must not be asked for: it could copy old pixels into a region.

@@ -74,7 +74,7 @@ class Computers:
         return self._keep(computer, place)
 
     def lend(self, computer: Computer) -> str:
-        """Let clients have a computer that somebody else closes, once ``close`` took it back; return its handle."""
+        """Give clients a computer that its owner closes, after ``close`` took it back; return its handle."""
         return self._keep(computer, None)
 
     @contextlib.contextmanager
@@ -127,7 +127,7 @@ class Computers:
                 raise
 
     def close(self, handle: str) -> None:
-        """Give a remote back, once nobody uses it."""
+        """Release a remote, once it is unused."""
         opened = self._open.pop(handle, None)
         if opened is None:
             raise NoSuchHandle(f"there is no environment {handle!r:.40}")

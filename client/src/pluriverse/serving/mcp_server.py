@@ -53,8 +53,8 @@ INSTRUCTIONS: Final = (
     "Each environment is a program with a screen. list_environments has their ids; begin_episode begins one, and its "
     "answer has a handle, which every other tool takes. Each answer has the task, the reward, the remaining time "
     "and what to call next. Don't linger: an episode keeps running while you think unless its clock is lockstep, and "
-    "most have a time limit. Coordinates are pixels of the pictures; if the capabilities include marks, look can number "
-    "the clickable elements, and you can give a mark's number instead of coordinates."
+    "most have a time limit. Coordinates are pixels of the pictures; if the capabilities include marks, look can "
+    "number the clickable elements, and you can give a mark's number instead of coordinates."
 )
 
 # How an episode ended.
@@ -220,7 +220,7 @@ class Server:
             try:
                 return await self._seen(handle, lambda computer: computer.begin(seed))
             except BaseException:
-                # Nobody knows its handle.
+                # Its handle is unknown.
                 with anyio.CancelScope(shield=True):
                     await _in_thread(self._computers.close, handle)
                 raise
@@ -391,7 +391,7 @@ async def _in_thread(function: Callable[..., T], *arguments: Any, abandon_on_can
 
 
 def _answer(told: str, facts: BaseModel | None = None, images: Sequence[Image] = ()) -> CallToolResult:
-    """Return what is told in words, which models read, with pictures, and the facts, which programs read."""
+    """Return the text for models, with pictures, and the structured content for programs."""
     content: list[ContentBlock] = [
         ImageContent(type="image", data=base64.b64encode(image.data).decode(), mime_type=image.media_type)
         for image in images

@@ -101,7 +101,7 @@ def _is_name_of(host: str, called: str) -> bool:
 
 
 def _given(authorization: bytes) -> bytes:
-    """Return the token in an ``Authorization`` header; empty if there is none."""
+    """Return the token in an ``Authorization`` header, or an empty string."""
     scheme, _, credentials = authorization.partition(b" ")
     if scheme.lower() == b"bearer":
         return credentials

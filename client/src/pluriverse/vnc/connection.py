@@ -98,9 +98,9 @@ def _message(event: InputEvent, extended: bool) -> bytes:
 
 
 class VncConnection(Protocol):
-    """One screen. Threads may share it, but ``close``, which is called once nobody else uses it.
+    """One screen. Threads may share it, except for ``close``, which is called once no other thread uses it.
 
-    A fork's child can't use its parent's connections: there they are dead, and say so.
+    A fork's child can't use its parent's connections: there they are dead, and raise.
     """
 
     @property

@@ -144,7 +144,7 @@ _KEYSYMS: Final = {
 
 @functools.cache
 def _folded() -> Mapping[str, int]:
-    """Return X's names that are told apart without regard to case, hyphens, underscores and spaces."""
+    """Return X's names that are distinct without regard to case, hyphens, underscores and spaces."""
     numbers: dict[str, set[int]] = {}
     for name, number in keysyms().items():
         numbers.setdefault(_plain(name), set()).add(number)

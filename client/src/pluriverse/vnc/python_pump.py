@@ -230,7 +230,7 @@ class PythonPump:
             except WOULD_BLOCK:
                 pass
             except OSError:
-                # Reading tells why.
+                # Reading has the reason.
                 self._unsent.clear()
             if len(self._unsent) > MAX_UNSENT_BYTES:
                 self._error = TimeoutError(f"the server left {MAX_UNSENT_BYTES} bytes of input unread")

@@ -118,7 +118,7 @@ class SafeActionSpace(Wrapper):
     """
 
     def __init__(self, env: Env) -> None:
-        """Wrap ``env``, whose ``spec`` says which game it is."""
+        """Wrap ``env``, whose ``spec`` names the game."""
         super().__init__(env)
         env_id = env.spec.id if env.spec is not None else ""
         try:

@@ -15,7 +15,7 @@ log: Final = logging.getLogger(__name__)
 # How often to look whether a remote is still there while nothing comes from it.
 LOOK_S: Final = 0.1
 
-# An agent that is late for a frame hurries to the next, to keep its rate; this far behind it starts anew.
+# An agent that is late for a frame hurries to the next, to keep its rate; this far behind it starts over.
 BEHIND_S: Final = 0.1
 
 

@@ -44,7 +44,7 @@ Work = Callable[[], Coroutine[Any, Any, None]]
 
 
 class StepFailed(Exception):
-    """A step or frame couldn't be made; the message says why, for the agent."""
+    """A step or frame couldn't be made; the message gives the reason, for the agent."""
 
 
 @dataclass(frozen=True, slots=True)

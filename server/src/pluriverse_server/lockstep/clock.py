@@ -43,7 +43,7 @@ _ENVIRONMENT: Final = {"PERL_HASH_SEED": "0", "PYTHONHASHSEED": "0", "LP_NUM_THR
 
 
 class NoClock(Exception):
-    """The clock can't be preloaded; the message says why, and what fixes it."""
+    """The clock can't be preloaded; the message gives the reason and the fix."""
 
 
 class Advance(Enum):

@@ -46,7 +46,7 @@ RETRY_S: Final = 2.0
 
 
 class GaveUp(Exception):
-    """Parts of the remote crashed too often; the message says which and how."""
+    """Parts of the remote crashed too often; the message names it and how."""
 
 
 class Remote:

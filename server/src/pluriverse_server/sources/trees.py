@@ -42,7 +42,7 @@ NAMED_BY_TEXT: Final = frozenset(
 
 
 class NoTree(Exception):
-    """What is on the screen can't be said; the message says why, for agents."""
+    """What is on the screen can't be said; the message gives the reason, for agents."""
 
 
 @dataclass(frozen=True, slots=True)

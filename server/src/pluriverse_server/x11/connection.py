@@ -36,7 +36,7 @@ _opening: Final = threading.Lock()
 
 
 class DisplayLost(Exception):
-    """The X server is gone, refuses, doesn't answer or lacks what is needed; the message says which."""
+    """The X server is gone, refuses, doesn't answer or lacks what is needed; the message names it."""
 
 
 def address(display: str) -> str:

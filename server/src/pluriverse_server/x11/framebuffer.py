@@ -21,7 +21,7 @@ _PIXEL_BYTES: Final = 4
 
 
 class NoFramebuffer(Exception):
-    """There is no such file, or its pixels aren't as expected; the message says why."""
+    """There is no such file, or its pixels aren't as expected; the message gives the reason."""
 
 
 def framebuffer(path: Path) -> NDArray[np.uint8]:

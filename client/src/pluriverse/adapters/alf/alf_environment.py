@@ -73,7 +73,7 @@ class AlfEnvironment(abc.ABC):
         return self._current_time_step
 
     def step(self, action: Nest) -> TimeStep:
-        """Act and return the step that follows; raise ``ActionError`` unless ``action`` is as ``action_spec`` says."""
+        """Act and return the next step; raise ``ActionError`` unless ``action`` matches ``action_spec``."""
         if self._current_time_step is None:
             return self.reset()
         self._current_time_step = self._step(action)

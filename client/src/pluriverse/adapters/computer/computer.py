@@ -91,7 +91,7 @@ class Computer:
 
     @property
     def described(self) -> Any:
-        """What the remote says of the environment."""
+        """The remote's description of the environment."""
         return self._core.described
 
     @property
@@ -169,7 +169,7 @@ class Computer:
         return self._answer()
 
     def do_all(self, acts: Iterable[Callable[[], Act]]) -> list[Answer]:
-        """Read and do one after the other; after one that fails, none is done. Models read why."""
+        """Read and execute calls in order, and stop after a failure, whose answer has the reason."""
         acts = list(acts)
         if len(acts) > MAX_BATCH:
             refused = Answer(f"{len(acts)} actions; expected at most {MAX_BATCH} at once", failed=True)
@@ -267,7 +267,7 @@ class Computer:
         """Return what is on the screen, in pixels of the picture. Acts may name its marks until the next one is read.
 
         Raises:
-            Misuse: the remote can't say it (its description lacks the capability "tree"), or no episode runs.
+            Misuse: the remote lacks the capability "tree", or no episode runs.
             RemoteFailed: the remote broke.
         """
         reply = self._core.env.tree(0)

@@ -120,7 +120,7 @@ class Config(NamedTuple):
         return self._replace(remotes=manager, batch_size=self.batch_size or self.num_envs)
 
     def manager(self) -> RemoteManager | None:
-        """Return the manager of the remotes; None: they are started as ``num_envs`` says."""
+        """Return the manager of the remotes; None: ``num_envs`` of them are started."""
         if self.remotes is None:
             return None
         start_s = self.connection.get("start_timeout_s", remotes_module.START_S)

@@ -76,7 +76,7 @@ class EnvPool:
         return len(self._games)
 
     def __reduce__(self) -> Any:
-        return self.core.env.__reduce__()  # raises, and says what to pickle instead
+        return self.core.env.__reduce__()  # raises, with what to pickle instead
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.config['task']!r}, num_envs={len(self)})"

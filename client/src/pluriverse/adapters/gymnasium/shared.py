@@ -69,7 +69,7 @@ def open_core(
 
 
 def spec_of(core: Core, spec: EnvSpec | None) -> EnvSpec | None:
-    """Return a spec as it holds for a core: what is registered says how environments are in real time."""
+    """Return the spec of a core: registered specs describe environments in real time."""
     return replace(spec, nondeterministic=False) if spec is not None and core.exact else spec
 
 

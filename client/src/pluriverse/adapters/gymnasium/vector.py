@@ -64,7 +64,7 @@ class PluriverseVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
             num_envs: how many.
             remotes: ``num_envs`` of them, as in ``pluriverse.make``; None: start them.
             autoreset_mode: ``NextStep``, ``SameStep`` or ``Disabled``.
-            copy: whether observations are new arrays, or the same ones each time, filled anew.
+            copy: whether observations are new arrays, or the same ones each time, refilled.
             render_mode: ``"human"``, ``"rgb_array"`` or None.
             measured: True: ``infos`` have numbers, lags and counts among them, the same keys at every step. "full":
                 ids, texts, states and what the program reports, too; so has ``final_info``. False: only the latter.

@@ -34,7 +34,7 @@ POOLS: Final = Kind(GROUP, VERSION, "sandboxwarmpools")
 TTL_S: Final = 180.0
 RENEW_S: Final = TTL_S / 3
 
-# What agent-sandbox's controller says of a claim that will never be ready.
+# The reasons of agent-sandbox's controller for claims that will never be ready.
 HOPELESS: Final = frozenset(
     {
         "ClaimExpired",
@@ -84,7 +84,7 @@ class Sandbox(Place):
     def why_gone(self) -> str | None:
         manifest = self._claims.watched.get(self.name)
         if manifest is None:
-            # The watch may tell only later that there is one.
+            # The watch may report it only later.
             return f"the sandbox claim {self.name} was deleted" if self._seen else None
         self._seen = True
         ready = condition(manifest, "Ready")

@@ -1,4 +1,4 @@
-"""One namespace of a cluster, as its API server shows it: objects are dicts, errors say what mends them.
+"""One namespace of a cluster, as its API server shows it: objects are dicts, errors have the fix.
 
 The official client reads the configuration, and makes the connections that it asks for: certificates, tokens that
 change, proxies. What is asked is a handful of paths, so that its models of every kind aren't needed.
@@ -40,7 +40,7 @@ LATEST_S: Final = 10
 # As many remotes start at once; further connections are opened and closed again.
 CONNECTIONS: Final = 64
 
-# A watch is begun anew this often, so that one whose connection was lost without a word is noticed.
+# A watch is restarted this often, so that one whose connection was lost without a word is noticed.
 WATCH_S: Final = 30
 SILENCE_S: Final = WATCH_S + 10.0
 
@@ -123,7 +123,7 @@ class Cluster:
                 raise
 
     def patch(self, kind: Kind, name: str, changes: Manifest) -> None:
-        """Merge changes into an object, again where somebody else changes it at the same time."""
+        """Merge changes into an object, and retry if another client changes it at the same time."""
         for attempt in range(ATTEMPTS):
             try:
                 self._ask("PATCH", "patch", kind, name, body=changes)
@@ -264,7 +264,7 @@ class Event:
 
 
 def events(response: urllib3.BaseHTTPResponse) -> Iterator[Event]:
-    """Yield what a watch tells, until it ends."""
+    """Yield the events of a watch, until it ends."""
     rest = b""
     try:
         for data in response.stream():
@@ -313,7 +313,7 @@ def _configuration(context: str | None) -> tuple[client.Configuration, str]:
 
 
 def _message(body: bytes) -> str:
-    """Return what an API server says of an error."""
+    """Return an API server's message about an error."""
     with contextlib.suppress(ValueError, LookupError, TypeError):
         return _printable(parse_object(body)["message"])
     return _printable(body.decode(errors="replace"))

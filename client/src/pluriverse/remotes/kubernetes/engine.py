@@ -75,7 +75,7 @@ class KubernetesEngine(Engine[Place]):
 
     def __init__(self, runtime: str, env_id: str, options: KubernetesOptions) -> None:
         """Watch the places; raise ``ConfigurationError`` if there is no cluster, no pool, no right or no token."""
-        del env_id  # the agent's reset says it
+        del env_id  # the agent's reset sends it
         self._options = options
         self._address("")
         self._cluster = Cluster(options.namespace, options.context)
@@ -96,7 +96,7 @@ class KubernetesEngine(Engine[Place]):
         return self._places.make(self._keeper)
 
     def begin(self, remote: Place) -> None:
-        """Wait for a place whose remote nobody else has, and lease it."""
+        """Wait for a place with a free remote, and lease it."""
         deadline = time.monotonic() + self._options.wait
         silent = 0
         while True:

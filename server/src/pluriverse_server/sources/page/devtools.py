@@ -51,7 +51,7 @@ _ANSWER: Final = re.compile(rb'\{"id": ?(\d{1,15}),')
 
 
 class DevToolsError(Exception):
-    """A call failed; the message says which, and why."""
+    """A call failed; the message names it and the reason."""
 
 
 class CallFailed(DevToolsError):
@@ -63,7 +63,7 @@ class CallTimedOut(DevToolsError):
 
 
 class ConnectionLost(DevToolsError):
-    """The connection is closed; the message says why."""
+    """The connection is closed; the message gives the reason."""
 
 
 @dataclass(frozen=True, slots=True)
