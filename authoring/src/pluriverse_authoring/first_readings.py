@@ -1,4 +1,4 @@
-"""Ends that hold already as an episode begins: by what sources say at first, by ``ready``, or in recordings."""
+"""Ends that already hold as an episode begins: by first readings, by ``ready``, or in recordings."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def values_when_ready(recording: Path, env_id: str) -> dict[str, Value]:
                 case _:
                     pass
     except (OSError, MalformedRecording):
-        pass  # Scoring says what is wrong with it.
+        pass  # Scoring reports its problem.
     return {}
 
 

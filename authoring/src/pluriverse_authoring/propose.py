@@ -1,4 +1,4 @@
-"""Asks a program what a recording's pictures show, and keeps what it says in NAME.proposals.json.
+"""Asks a program what a recording's pictures show, and keeps its answers in NAME.proposals.json.
 
 The program gets a line of JSON on its standard input for each picture, and writes one for each to its output, in any
 order, before it ends::
@@ -8,7 +8,7 @@ order, before it ends::
 
 ``png`` is a picture in base64: what was in the source's ``region``, or with --frames the whole screen. ``kind`` is
 ``number``, ``string`` or ``boolean``, or null where values may be of any. A ``value`` of null is no proposal;
-``confidence``, of 0 to 1, is 1 unless it says otherwise.
+``confidence``, of 0 to 1, is 1 by default.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def propose(
 ) -> None:
     """Ask a program's ``command`` about each picture of a source, or of all; write the proposals.
 
-    With ``frames`` it is shown the whole screen each time, else the source's region. ``say`` gets what came of it.
+    With ``frames`` it is shown the whole screen each time, else the source's region. ``say`` gets the result.
     """
     try:
         recorded = RecordedFrames(recording)
@@ -126,7 +126,7 @@ def _pictures_of(recorded: RecordedFrames, regions: Mapping[str, Known], *, fram
 
 
 def _ask(command: str, pictures: Sequence[Picture], answers: dict[int, Answer]) -> None:
-    """Put what a program says of the pictures into ``answers``, by their places."""
+    """Put a program's answers about the pictures into ``answers``, by their places."""
     try:
         words = shlex.split(command)
     except ValueError as error:

@@ -207,7 +207,7 @@ class RandomAgent:
                 await self._act([*released, *(KeyEvent(key, down=True) for key in wanted - held)])
                 held = wanted
             except RequestError:
-                # The screen is being started again: nobody can press anything, and nothing is down on the new one.
+                # The screen is restarting: nothing can be pressed, and nothing is down on the new one.
                 held = set()
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(CHOICE_S):

@@ -179,7 +179,7 @@ def _shares(matched: Matched[Any], fps: float) -> dict[str, Any]:
 
 
 def _compared(matched: Matched[Any]) -> str:
-    """Format how many are true, with precision and recall, rounded down: 100 says that nothing is wrong."""
+    """Format how many are true, with precision and recall, rounded down: 100 means that nothing is wrong."""
     if not matched.compared:
         return "nothing compared"
     count = len(matched.pairs) + len(matched.missed)

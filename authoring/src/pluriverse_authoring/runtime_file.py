@@ -45,7 +45,7 @@ class RuntimeFile:
             self._model = GameFile
 
     def check(self) -> None:
-        """Raise ManifestError if somebody has made a mistake in the file."""
+        """Raise ManifestError if the file has mistakes."""
         self._check(read_document(self._path)[0])
 
     def add_source(self, name: str, table: Mapping[str, Any], *, reward: bool, picture: bytes) -> None:
@@ -133,7 +133,7 @@ def _name_of(words: Sequence[str]) -> str:
     """Return a runtime's id for a command or a page: ``xterm``, or of ``xterm -e /usr/games/greed`` ``greed``."""
     if _is_address(words[0]):
         return _as_id(urlsplit(words[0]).hostname or "page")
-    # What a terminal or an interpreter is to run says more than its own name.
+    # The command of a terminal or an interpreter is more informative than its own name.
     paths = [Path(word) for word in words[1:] if not word.startswith("-") and ("/" in word or Path(word).is_file())]
     return _as_id((paths or [Path(words[0])])[0].stem) or "program"
 

@@ -306,7 +306,7 @@ def unread_digits(directory: Path, game: GameTables) -> Iterator[tuple[KeyPath, 
         try:
             known = load_glyphs(directory / source.glyphs, name, directory).characters
         except SourceError:
-            continue  # which is a mistake, and told as one
+            continue  # which is a mistake, and reported as one
         largest = max(abs(source.min or 0), source.max) if source.max is not None else 9
         lacking = [digit for digit in "0123456789" if digit not in known and int(digit) <= largest]
         if lacking:

@@ -50,7 +50,7 @@ def write_report(folder: Folder, *, report: Callable[[str], object]) -> tuple[Pa
 
 
 def _write_films(folder: Folder, table: Table, report: Callable[[str], object]) -> dict[tuple[str, str], str]:
-    """Write a film of the median run of each cell, if there is none yet; return their paths within the folder."""
+    """Write a film of the median run of each cell, unless it exists; return their paths within the folder."""
     (folder.path / FILMS).mkdir(exist_ok=True)
     films: dict[tuple[str, str], str] = {}
     for key, cell in table.cells.items():

@@ -18,7 +18,7 @@ from typing import Final
 
 log = logging.getLogger(__name__)
 
-# How often the files are looked at. Whoever renews a certificate does so days before the old one ends.
+# How often the files are checked. Certificates are renewed days before the old one ends.
 LOOK_EVERY_S: Final = 2.0
 
 # One that is made at the start lasts as long as any remote runs; who pins it doesn't look at its dates.
@@ -30,7 +30,7 @@ _FIRST: Final = re.compile(rb"-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE
 
 
 class CertificateError(Exception):
-    """A certificate or its key can't be used; gives the reason."""
+    """A certificate or its key can't be used; the message gives the reason."""
 
 
 class Certificate:
@@ -83,7 +83,7 @@ class Certificate:
             os.close(descriptor)
 
     async def follow(self) -> None:
-        """Read the files anew whenever they have changed, until cancelled. Those that can't be used are logged."""
+        """Reload the files whenever they change, until cancelled. Invalid ones are logged."""
         while True:
             await asyncio.sleep(LOOK_EVERY_S)
             now = self._signature()

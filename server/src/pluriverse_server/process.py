@@ -101,7 +101,7 @@ def has_network() -> bool:
 
 
 def confined(command: Sequence[str], network: bool | int) -> list[str]:
-    """Return ``command`` wrapped so that it has no privileges, and no more network than ``network`` says."""
+    """Return ``command`` wrapped so that it has no privileges, and no more network than ``network``."""
     allowed = confine.ALL if network is True else confine.NONE if network is False else str(network)
     return [sys.executable, "-I", "-S", confine.__file__, allowed, *command]
 
@@ -250,7 +250,7 @@ class ChildProcess:
             try:
                 await asyncio.wait({self._reaper}, timeout=grace_s)
             finally:
-                # Also where this call is cancelled: nobody else may remember the process.
+                # Also if this call is cancelled: no other code may know the process.
                 self.kill()
         await asyncio.wait({self._reaper, self._reader})
 
@@ -364,7 +364,7 @@ async def serve(
         ssl=ssl_context,
         ssl_handshake_timeout=None if ssl_context is None else TLS_HANDSHAKE_S,
     )
-    # The event loop has told the kernel to keep no more than that, too.
+    # The event loop's backlog in the kernel is limited to the same.
     listener.listen(BACKLOG)
     return server
 

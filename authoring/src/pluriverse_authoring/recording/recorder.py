@@ -102,7 +102,7 @@ class Recorder:
         """Record the screen that ``environment`` (DISPLAY, XAUTHORITY) names into ``path``.
 
         Records are timed since ``header.began``. With ``keep`` "all" every picture is kept. Otherwise
-        only ``header.regions`` are, and of the rest what ``keep.OFTEN`` or ``keep.SELDOM`` says.
+        only ``header.regions`` are, and the rest by ``keep.OFTEN`` or ``keep.SELDOM``.
         ``spaces`` are the actions and observations of the episodes.
         """
         folder = PrivateFolder()

@@ -1,4 +1,4 @@
-"""Agents that can be evaluated, by what ``--agent`` says."""
+"""Agents that can be evaluated, by their ``--agent``."""
 
 from __future__ import annotations
 

@@ -111,7 +111,7 @@ class EndpointAgent:
 
 
 def _do_all(play: Play, asked: Sequence[Any]) -> Iterable[dict[str, Any]]:
-    """Do what was asked for; yield what the model is told of each."""
+    """Execute the calls; yield the model's answer to each."""
     answers = play.do_all([lambda call=call: _read(call) for call in asked])
     status = play.standing()
     for call, answer in zip(asked, answers, strict=True):

@@ -63,7 +63,7 @@ class CallableAgent:
 class PolicyAgent(CallableAgent):
     """A policy of Gymnasium's kind: ``predict(observation)`` returns an action, or it and a state as those of SB3.
 
-    Its attributes say what it was trained on: ``pictures`` (``PictureOptions``), ``stack`` (how many of the last
+    Its attributes describe its training input: ``pictures`` (``PictureOptions``), ``stack`` (how many of the last
     pictures an observation has, on the last axis) and ``frame_skip``. Without them it is the picture, for one frame.
     """
 

@@ -36,13 +36,13 @@ class Role(enum.StrEnum):
     PERSON = "person"
     OPERATOR = "operator"
     ALL = "all"  # the remote's password
-    ENDED = "ended"  # of a lease that has ended: it is told so, and not taken for a guess
+    ENDED = "ended"  # of a lease that has ended: reported as such, and not taken for a guess
 
 
 RIGHTS: Final = {
     Role.AGENT: Right.WATCH | Right.PLAY,
     Role.OBSERVER: Right.WATCH,
-    # Whoever plays in lockstep in the viewer has the agent's seat.
+    # Playing in lockstep in the viewer needs the agent's seat.
     Role.PERSON: Right.WATCH | Right.PLAY | Right.CONTROL,
     Role.OPERATOR: Right.WATCH | Right.OPERATE,
     Role.ALL: Right.WATCH | Right.PLAY | Right.CONTROL | Right.OPERATE,
@@ -54,7 +54,7 @@ LISTED: Final = (Role.AGENT, Role.OBSERVER, Role.PERSON, Role.OPERATOR)
 
 
 class Denied(Exception):
-    """Somebody may not do what he asks for; ``known`` says whether his password or token is known at all."""
+    """A client lacks permission; ``known``: whether its password or token is valid at all."""
 
     def __init__(self, reason: str, *, known: bool) -> None:
         super().__init__(reason)
@@ -62,7 +62,7 @@ class Denied(Exception):
 
 
 class TokensError(ValueError):
-    """A list of tokens is wrong; the message says where and why, without any of its secrets."""
+    """A list of tokens is invalid; the message has the place and the reason, without any of its secrets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class Token:
 
     @property
     def is_long(self) -> bool:
-        """Whether it is too long to be guessed, so that whoever has it never waits for those who guess."""
+        """Whether it is too long to be guessed, so that its owner never waits because of others' guesses."""
         return len(self.secret) >= LONG_CHARS
 
     def __str__(self) -> str:
@@ -100,7 +100,7 @@ def password_token(password: str | None) -> tuple[Token, ...]:
 
 
 def _require_different(tokens: Sequence[Token]) -> None:
-    """Make sure that each of them can be told from the others, on the VNC port, too."""
+    """Check that all of them are distinct, on the VNC port too."""
     names: dict[str, Token] = {}
     beginnings: dict[str, Token] = {}
     for token in tokens:

@@ -47,7 +47,7 @@ STALLED_READER_S: Final = 30.0
 # How many round trips the reported median is taken of.
 ROUND_TRIPS: Final = 16
 
-# A tree may be as large as a thousand other messages: nobody is given one who leaves so many unread.
+# A tree may be as large as a thousand other messages: not for clients that leave this many unread.
 MAX_UNREAD: Final = 16
 
 # A well-behaved peer answers a close at once; it has the reason already, and gets no more time than this.

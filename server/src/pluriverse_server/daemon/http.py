@@ -235,7 +235,7 @@ async def _open_screen(http_auth: HttpAuth, views: Views, request: web.Request, 
 
 
 def _take_seat(sessions: Sessions, request: web.Request, socket: web.WebSocketResponse, who: Token) -> Seat | None:
-    """Return the seat of an agent that names itself by a token, and tell it in the answer whether it is its old one."""
+    """Return the seat of an agent that sends a token, and set the answer's header: resumed or new."""
     token = seat_token(request)
     if token is None:
         return None

@@ -1,4 +1,4 @@
-"""Who may be the agent: the holder of the lease where there is one, nobody new while the remote drains."""
+"""Who may be the agent: the holder of the lease, if any; no new agent while the remote drains."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ HERE: Final = "the remote"
 
 
 class Unavailable(Exception):
-    """No remote is free now; ``free_in_s`` says when one may be, where that is known."""
+    """No remote is free now; ``free_in_s``: when one may be, if known."""
 
     def __init__(self, reason: str, free_in_s: float | None = None) -> None:
         super().__init__(reason)

@@ -45,7 +45,7 @@ def add_operations(app: WebApp, http_auth: HttpAuth, operations: Operations) -> 
     leases = operations.leases
 
     async def claim(request: web.Request, who: Token) -> web.Response:
-        # Whoever may play when nobody has a lease.
+        # Roles that may play without a lease.
         if not RIGHTS[who.role] & (Right.PLAY | Right.OPERATE):
             return answer(403, error=f"not permitted: this is the token of {who}")
         try:

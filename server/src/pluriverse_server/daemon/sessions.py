@@ -49,7 +49,7 @@ class Member(Protocol):
 
     ``peer`` is its address, ``who`` whose token it gave. ``seat`` is the one of an agent that named itself.
     ``heard_at`` is when the peer was last heard, in the loop's seconds,
-    ``spoke_at`` when it last said or did something, and ``parted`` whether either side said that it hangs up.
+    ``spoke_at`` is the time of its last message, and ``parted`` whether either side announced the end.
     ``takes_over``: whether it may take the place of another agent, and wants to.
     """
 
@@ -132,7 +132,7 @@ class Sessions:
     def resume(self, token: str, last_number: int | None, who: Token) -> Seat | None:
         """Return the seat of the agent that comes back with its ``token``, to go on after message ``last_number``.
 
-        Its connection before is cut. None: it has to begin anew, as it says no number, has no seat, or missed too much.
+        Its old connection is cut. None: it has to start over, without a number or seat, or because it missed too much.
         """
         seat = self._seat
         if seat is None or seat.token != token or who != self._seat_holder:

@@ -47,7 +47,7 @@ def _wait(
 
 
 class Program(ABC):
-    """Plays one episode after another. A subclass says how one begins, and what is due when."""
+    """Plays one episode after another. A subclass defines how one begins, and what is due when."""
 
     def __init__(
         self, reporter: Reporter, window: Window, block: MetadataBlock, slots: MakeEpisode | None = None

@@ -17,7 +17,7 @@ READ_BYTES: Final = 64 * 1024
 
 
 class NoDaemon(Exception):
-    """No daemon listens on this program's report socket; the message says what to set."""
+    """No daemon listens on this program's report socket; the message names what to set."""
 
 
 class DaemonGone(Exception):

@@ -57,7 +57,7 @@ _QUIET.setLevel(logging.WARNING)
 
 
 class ReportPace:
-    """Says when the daemon is to hear of frames again: at once, and then ``REPORT_S`` after the last time."""
+    """Decides when to report frames to the daemon: at once, and then ``REPORT_S`` after the last time."""
 
     def __init__(self) -> None:
         self._reported_at = 0.0
@@ -126,7 +126,7 @@ class StepChannel:
         pixels: bytes | memoryview = b"",
     ) -> None:
         """Send a message and its pixels; waits for an agent that is slow to read, and hangs up on one that isn't."""
-        # The agent may have said that it hangs up behind what is answered here.
+        # The agent's close may follow the request that is answered here.
         if self.closed or self._protocol.state is not State.OPEN:
             return
         self._messages += 1
@@ -187,7 +187,7 @@ class HandoverSocket:
         try:
             connection.connect(path)
         except OSError:
-            # The report socket says what is wrong.
+            # The report socket has the reason.
             connection.close()
             return None
         return cls(connection)

@@ -56,7 +56,7 @@ class Advance(Enum):
 
 
 class PreloadedClock:
-    """The clock of one program and all that it starts. ``command`` says how to start it; ``close`` ends no program."""
+    """The clock of one program and its children. ``command`` returns its command line; ``close`` ends no program."""
 
     def __init__(self, folder: Path, *, seed: int, frame_time: float) -> None:
         """``folder`` is private and stays until the program has ended. ``frame_time`` is between two buffer swaps."""

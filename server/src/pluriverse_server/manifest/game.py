@@ -20,7 +20,7 @@ MAX_STEPS: Final = 64
 # Beyond this a change of the largest values gives no useful reward.
 MAX_SCALE: Final = 1e9
 
-# The window around a label in which recordings are searched for what it says.
+# The window around a label in which recordings are searched for its value.
 MAX_DELAY_S: Final = 0.5
 
 # No counter rolls for longer.
@@ -44,7 +44,7 @@ SourceName = Annotated[
 
 
 class Ready(Table):
-    """How the program says that an episode's first frame is on the screen."""
+    """How the program reports that an episode's first frame is on the screen."""
 
     report: Literal["ready"] = "ready"
     timeout_s: Annotated[float, Field(gt=0, le=600)] = 10.0
@@ -128,7 +128,7 @@ Steps = Annotated[list[Step], Field(max_length=MAX_STEPS)]
 
 
 class ResetTable(Table):
-    """How an episode begins: the program is asked for it, or a page is; it is started anew, or keys lead to it.
+    """How an episode begins: the program or page is asked for it; it is restarted, or keys lead to it.
 
     ``steps`` are done for each episode, after ``start``, which is done each time the program was started. ``spares``
     are programs that are kept ready on screens of their own, and swapped in.

@@ -31,7 +31,7 @@ from .table import MissingValue, Table, checked, fill, spelt
 
 FILE_NAME: Final = "runtime.toml"
 
-# RFB says sizes in 16 bits; the X servers allocate the whole of it at once.
+# RFB sends sizes in 16 bits; the X servers allocate the whole of it at once.
 MAX_SCREEN_PIXELS: Final = 8192
 
 # A file of megabytes isn't one that was written by hand.
@@ -43,7 +43,7 @@ MAX_GAMES: Final = 256
 
 T = TypeVar("T", bound=Table)
 
-# Options that nothing is said of have their defaults.
+# Unset options have their defaults.
 NO_OPTIONS: Final[Mapping[str, Value]] = MappingProxyType({})
 
 # As pydantic's locations: keys, and indices of arrays.
@@ -345,7 +345,7 @@ def _read(path: Path, kind: type[T]) -> T:
 
 
 def read_document(path: Path) -> tuple[str, dict[str, Any]]:
-    """Return the text of a TOML file, and what it says."""
+    """Return the text of a TOML file, and its tables."""
     try:
         if path.stat().st_size > MAX_MANIFEST_BYTES:
             raise ManifestError(f"{path}: over {MAX_MANIFEST_BYTES} bytes; expected a file written by hand")

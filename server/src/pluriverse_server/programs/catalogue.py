@@ -59,7 +59,7 @@ def require_environment(manifest: Manifest, catalogue: Mapping[str, EnvTable], e
 
 
 def refusal(manifest: Manifest, catalogue: Mapping[str, EnvTable], wanted: str) -> str:
-    """Return what to say of an environment that the catalogue lacks: what is near, and why where that is known."""
+    """Return the message about an environment that the catalogue lacks: the nearest, and the reason if known."""
     reasons = [f". {missing.why}" for missing in manifest.missing if fnmatch.fnmatchcase(wanted, missing.ids)]
     return (
         f"unknown environment {wanted!r}; runtime {manifest.runtime.id} has "

@@ -42,7 +42,7 @@ SOCKET_NAME: Final = "program.sock"
 STEP_CHANNEL_NAME: Final = "step_channel.sock"
 SCRAPER_FOLDER: Final = "scraper"
 
-# A program that exits may close its socket first; the exit status says more than the hang-up.
+# A program that exits may close its socket first; the exit status is more informative.
 HANG_UP_GRACE_S: Final = 0.25
 
 # The exit status of a scraper that can't go on; the last line of its output is the reason.
@@ -245,7 +245,7 @@ class Program:
             return
         reason = f"program {process.describe_end()}"
         if self._manifest.has_scraper and process.returncode == FAILED and process.output_tail:
-            # The scraper's own reason says more than its exit status.
+            # The scraper's own reason is more informative than its exit status.
             reason = process.output_tail.splitlines()[-1]
         self._lose(reason, process.output_tail)
 

@@ -119,7 +119,7 @@ class EnvironmentService:
         self.state: AsyncInitialState | None = None  # of the screen
         self.permitted: Permitted | None = None  # what agents may press at the moment; None is everything
         self.subscribers: list[Subscriber] = []
-        # In lockstep: what the program was told of who watches, and when it is told of a change.
+        # In lockstep: what was last sent to the program about viewers, and when a change is sent.
         self._told_watched: bool | None = None
         self._telling: asyncio.TimerHandle | None = None
         self._in_real_time = asyncio.Event()
@@ -156,7 +156,7 @@ class EnvironmentService:
         await asyncio.gather(self.sessions.stop(reason), self.program.stop())
 
     async def take_screen(self, display: str, xauthority: Path) -> None:
-        """Play on a screen that nobody has changed yet; raise DisplayLost if it is gone."""
+        """Play on a fresh screen; raise DisplayLost if it is gone."""
         self.state = await AsyncInitialState.open(display, xauthority)
         self._injector = await AsyncInjector.open(display, xauthority)
 
@@ -293,7 +293,7 @@ class EnvironmentService:
         return messages.TreeReply(tree.nodes, tree.left_out)
 
     def _why_no_tree(self, described: messages.Describe) -> str | None:
-        """Return why nobody can tell what is on the screen; None: somebody can."""
+        """Return why the screen has no tree, or None."""
         program = self._manifest.game(described.env_id).program
         if self._manifest.page is not None:
             return None
@@ -424,7 +424,7 @@ class EnvironmentService:
             self._carry_out(self._machine.heartbeat(self._clock.now()))
 
     def watchers_changed(self) -> None:
-        """Tell the program soon whether anybody watches; who knows no password is gone by then."""
+        """Send the program soon whether there are viewers; unauthenticated ones are gone by then."""
         if self._telling is None and self.in_lockstep:
             self._telling = call_later(TICK_S, "who watches", self._tell_watched)
 
@@ -439,7 +439,7 @@ class EnvironmentService:
 
     @property
     def is_at_rest(self) -> bool:
-        """Whether nobody watches a program that stands still between its agent's steps."""
+        """Whether a program that is paused between its agent's steps has no viewers."""
         return self._told_watched is False
 
     # ── outputs of the episode machine ───────────────────────────────────────────────────────────────────────────────
@@ -552,7 +552,7 @@ class EnvironmentService:
 
 
 def _tell(listener: Callable[[_Said], None], said: _Said) -> None:
-    # Whoever says it goes on: it may be the heartbeat, or the socket of the program.
+    # The caller continues: it may be the heartbeat, or the program's socket.
     try:
         listener(said)
     except Exception as error:  # noqa: BLE001 - it ends the remote

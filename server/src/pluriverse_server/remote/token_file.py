@@ -13,7 +13,7 @@ from pluriverse_server.access.tokens import MAX_TOKENS, Token, TokensError, pars
 
 log = logging.getLogger(__name__)
 
-# A token that was removed lets nobody in after this, and whoever it let in is hung up on.
+# After this a removed token isn't accepted, and its connections are closed.
 LOOK_EVERY_S: Final = 2.0
 
 # Comments take more than tokens.
@@ -28,7 +28,7 @@ def read_tokens(path: Path, password: str | None) -> tuple[Token, ...]:
 
 
 async def watch(path: Path, password: str | None, secrets: Secrets, audit: AuditLog) -> None:
-    """Keep the secrets as the file says, until cancelled. Of a file that is broken the tokens before stay."""
+    """Keep the secrets in sync with the file, until cancelled. If the file is invalid the old tokens stay."""
     fault: str | None = None
     while True:
         await asyncio.sleep(LOOK_EVERY_S)

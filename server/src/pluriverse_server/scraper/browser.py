@@ -62,7 +62,7 @@ FLAGS: Final = (
     "--disable-sync",
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--password-store=basic",
-    # Pages go on at full rate though nobody looks.
+    # Pages run at full rate without viewers.
     "--autoplay-policy=no-user-gesture-required",
     "--disable-background-timer-throttling",
     "--disable-backgrounding-occluded-windows",

@@ -1,4 +1,4 @@
-"""Leads a page in a browser to the episodes that the daemon requests, and reports what DevTools tell of it."""
+"""Leads a page in a browser to the episodes that the daemon requests, and reports its state from DevTools."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ log = logging.getLogger(__name__)
 # The folder of the browser's profile. One letter: the browser creates Unix sockets below it, whose paths are limited.
 FOLDER: Final = "b"
 
-# A browser that exits may hang up first; the exit status says more than the hang-up.
+# A browser that exits may hang up first; the exit status is more informative.
 HANG_UP_GRACE_S: Final = 0.5
 
 # How often a page is checked, and how long it may take to answer while its browser has a CPU: on a quiet machine a page
@@ -190,7 +190,7 @@ class PageSession:
         address = page_address(self._table, entry, seed=reset.seed, fps=reset.fps, options=reset.options)
         if self._files is not None:
             self._files.require(address)
-        # Pages are told the options' values where the table declares them.
+        # Pages get the options' values if the table declares them.
         context = episode(reset.episode, reset.seed, {**entry.model_dump(mode="json"), "options": dict(reset.options)})
         if self._page is not None and self._page.stepped != _lockstep(reset):
             await self._end_browser()
@@ -305,7 +305,7 @@ class PageSession:
             page.close()
 
     def _end_steps(self) -> None:
-        """Have the step channel's agent told that the episode is over."""
+        """Report the episode's end to the step channel's agent."""
         if self._stepped is not None:
             self._stepped.over, self._stepped = True, None
 
@@ -418,7 +418,7 @@ def _lockstep(reset: Reset) -> bool:
 
 
 async def _page_bytes(browser: Browser) -> int:
-    """Return the memory of the browser's largest page; 0 if the browser doesn't say, which is no fault of the page."""
+    """Return the memory of the browser's largest page; 0 if unknown, which isn't the page's fault."""
     try:
         return await browser.page_bytes()
     except CallTimedOut:

@@ -224,7 +224,7 @@ class Play:
         self._watch_limits(Limits(program.limits, child.keeper.pid, home, lambda: child.printed_bytes))
 
     def _screen_memory(self, screen: Mapping[str, str]) -> Pixels | None:
-        """Return where the X server keeps its screen; None: it lets nobody look."""
+        """Return where the X server keeps its screen; None if that isn't accessible."""
         try:
             return framebuffer(Path(screen["XAUTHORITY"]).with_name(FILE))
         except NoFramebuffer as error:
@@ -246,7 +246,7 @@ class Play:
         """Step by the program's own clock if it has come to it; else have the program frozen between steps."""
         child = self.child
         if clock is not None and await asyncio.to_thread(clock.await_program, CLOCK_S):
-            # Stopped by nobody else: it may take SIGTERM for a quit event, for which it had to go on.
+            # Not stopped elsewhere: it may take SIGTERM for a quit event, for which it had to continue.
             self._exit_stack.callback(lambda: signal_all(descendants(child.keeper.pid), signal.SIGKILL))
             self._pace = SteppedPace(self.settings.fps, clock)
         else:
@@ -320,7 +320,7 @@ class Play:
 
     @property
     def said_ready(self) -> Ready | None:
-        """What the program said when it was ready, if it says anything."""
+        """The program's ready report, if it sends one."""
         return self._report_listener.ready if self._report_listener is not None else None
 
     def heard(self) -> list[Report]:
@@ -335,7 +335,7 @@ class Play:
         return trim(await asyncio.to_thread(read_tree, self._opened.environment), picture)
 
     async def rest(self) -> None:
-        """Return once a play that is ready no longer is. Reads slowly, since nobody sees the play."""
+        """Return once a play that is ready no longer is. Reads slowly, since the play isn't visible."""
         self.pace.fps = RESTING_FPS
         try:
             while self.is_ready(await self._cycle_before_episode()):
@@ -488,7 +488,7 @@ class SharedDesktop:
     block: tuple[int, int, int, int] | None = None
     """Where the metadata block is painted above the program."""
     locale: Mapping[str, str] = field(default_factory=dict[str, str])
-    """The variables that tell programs their language and time zone."""
+    """The variables that set the language and time zone of programs."""
     plays: set[Play] = field(default_factory=set[Play])
 
     async def clear(self) -> None:

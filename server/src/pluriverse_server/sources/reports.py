@@ -103,7 +103,7 @@ class ReportSocket:
         self._on_report(report)
 
     def lose(self, connection: _Connection, reason: str) -> None:
-        """End a connection, and say why if it was the program's."""
+        """End a connection, and report the reason if it was the program's."""
         if connection is self._program:
             self.hang_up()
             self._on_hang_up(reason)

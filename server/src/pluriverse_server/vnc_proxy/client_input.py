@@ -95,7 +95,7 @@ class Keyboard(Protocol):
         ...
 
     def rest(self) -> None:
-        """Put the map back as it was, as nobody types any more."""
+        """Restore the map when typing has ended."""
         ...
 
     async def close(self) -> None: ...
@@ -111,7 +111,7 @@ class ClientInput:
         answer: Callable[[bytes], None],
         patience_s: Callable[[], float],
     ) -> None:
-        """``permitted`` returns what may be pressed at the moment; None is everything. ``answer`` tells the client.
+        """``permitted`` returns what may be pressed at the moment; None is everything. ``answer`` sends to the client.
 
         ``patience_s`` returns for how long it may be over its share.
         """
@@ -135,7 +135,7 @@ class ClientInput:
 
     @property
     def presses(self) -> bool:
-        """Whether the VNC server was told of a button that is down."""
+        """Whether a button is down on the VNC server."""
         return self._pointer.buttonmask != 0
 
     def feed(self, data: bytes) -> None:
@@ -205,7 +205,7 @@ class ClientInput:
         before, self._pointer = self._pointer.buttonmask, event
         changed = (before ^ event.buttonmask) & ~VNC_BUTTONS
         if changed and self._keyboard is not None:
-            # Of clicks at one place nothing tells whether they have arrived. Beside it the pointer is seen to be.
+            # Clicks at one place can't be seen to arrive. Beside it the pointer can.
             aside = replace(event, x=event.x - 1 if event.x else 1, buttonmask=before)
             self._passed += pointer_event(aside.x, aside.y, before & VNC_BUTTONS)
             yield from self._wait(self._keyboard.click(aside, 0))

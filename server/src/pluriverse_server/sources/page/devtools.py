@@ -1,4 +1,4 @@
-"""A DevTools connection over a pipe, which nobody else can reach: calls with their results, and events.
+"""A DevTools connection over a private pipe: calls with their results, and events.
 
 ::
 

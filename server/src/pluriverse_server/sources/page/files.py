@@ -126,7 +126,7 @@ class Files:
             self.answered += 1
 
     def _find(self, path: str) -> Path | None:
-        """Return the file, or None of that name within the folder."""
+        """Return the file, or None unless the folder has it."""
         try:
             found = (self._root / path.lstrip("/")).resolve(strict=True)
         except (OSError, ValueError, RuntimeError):

@@ -34,7 +34,7 @@ class ProgramReader(ABC):
 
     @abstractmethod
     def look(self) -> Value:
-        """Return the value, or None if there is none; raise SourceError as ``read`` does."""
+        """Return the value or None; raise SourceError as ``read`` does."""
 
     def close(self) -> None:  # noqa: B027 - most hold nothing
         """Release files and connections."""

@@ -1,4 +1,4 @@
-"""What is on a desktop, as its programs tell by AT-SPI."""
+"""The tree of a desktop, from AT-SPI."""
 
 from __future__ import annotations
 
