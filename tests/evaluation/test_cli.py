@@ -101,7 +101,7 @@ def test_agent_that_hangs_is_not_waited_for_after_a_second_ctrl_c(suite: Path, t
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["nothing"], "there is no suite 'nothing'"),
+        (["nothing"], "unknown suite 'nothing'"),
         (["realtime", "--agent", "clever"], "there is no such agent"),
         (["realtime", "--remotes", "everywhere"], "remotes"),
         (["realtime", "--task", "nosuch"], "no task of realtime matches nosuch"),

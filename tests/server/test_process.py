@@ -356,7 +356,7 @@ def test_port_whose_last_connections_linger_is_free() -> None:
 
 @pytest.mark.parametrize("host", ["192.0.2.1", "2001:db8::1", "no such host"])
 def test_address_that_this_machine_lacks_is_told_to_be_the_reason(host: str) -> None:
-    with pytest.raises(StartError, match=f"on '{host}': that is no address of this machine; choose one with --host"):
+    with pytest.raises(StartError, match=f"on '{host}': not an address of this machine; choose one with --host"):
         require_free("VNC", host, free_port(), "--vnc-port")
 
 

@@ -119,8 +119,8 @@ def learn_source(directory: Path, name: str, env_id: str | None = None, characte
     if not crops:
         whose = f"of {env_id} in" if manifest.games is not None else "in"
         raise AuthoringError(
-            f"no recording {whose} {directory / RECORDINGS} says what {name} was; make one with pluriverse-server "
-            "record, and say it with pluriverse-server label"
+            f"no recording {whose} {directory / RECORDINGS} has labels of {name}; make one with pluriverse-server "
+            "record, and label it with pluriverse-server label"
         )
     needed = characters if characters is not None else DIGITS if isinstance(source, NumberSource) else ""
     chosen: list[int] = np.linspace(0, len(crops) - 1, min(len(crops), MAX_CROPS)).astype(int).tolist()
@@ -266,7 +266,7 @@ def _check(crops: Sequence[tuple[Pixels, str]], characters: str, names: Sequence
         )
     if lacking := missing([label for _, label in crops], characters):
         raise AuthoringError(
-            f"no crop shows {', '.join(lacking)}; label moments that show each at least once, or name the characters "
+            f"no crop shows {', '.join(lacking)}; label moments that show each at least once, or list the characters "
             "that can appear"
         )
     if not any(label.strip() for _, label in crops):

@@ -119,7 +119,7 @@ def _pictures_of(recorded: RecordedFrames, regions: Mapping[str, Known], *, fram
             found[key] = Picture(name, known.kind, known.region, [at], png_of(frame if frames else part))
             if len(found) > MAX_PICTURES:
                 raise AuthoringError(
-                    f"over {MAX_PICTURES} different pictures of {', '.join(regions)}; name one source with "
+                    f"over {MAX_PICTURES} different pictures of {', '.join(regions)}; choose one source with "
                     "--source, or make its region smaller"
                 )
     return list(found.values())

@@ -161,7 +161,7 @@ def _command_of(words: Sequence[str]) -> list[str]:
     """Return the command as it works in the runtime's folder: files of this folder have their whole paths."""
     if words[0] != "python" and shutil.which(words[0]) is None:
         raise AuthoringError(
-            f"there is no program {words[0]!r}; expected a command, the address of a page, or a runtime's folder"
+            f"no program {words[0]!r}; expected a command, the address of a page, or a runtime's folder"
         )
     return [_literal(str(Path(word).absolute()) if Path(word).is_file() else word) for word in words]
 
@@ -171,7 +171,7 @@ def _page(word: str) -> dict[str, Any]:
         return {"url": _literal(word)}
     path = Path(word).absolute()
     if not path.is_file():
-        raise AuthoringError(f"there is no page {path}")
+        raise AuthoringError(f"no page {path}")
     return {"files": str(path.parent), "start": path.name}
 
 

@@ -191,7 +191,7 @@ class Checks:
             place = str(self._directory / name) if "/" in name else name
             if shutil.which(place, path=path) is None:
                 where = place if "/" in name else f"on PATH: {name}; PATH is {path}"
-                message = f"there is no program {where}; install it, or give its path"
+                message = f"no program {where}; install it, or give its path"
                 yield self._document.problem(("program", "command"), message)
 
     def _places(self, game: GameTables) -> Iterator[Problem]:
@@ -263,11 +263,11 @@ class Checks:
 
     def _file(self, path: KeyPath, name: str | None) -> Iterator[Problem]:
         if name is not None and not (self._directory / name).is_file():
-            yield self._document.problem(path, f"there is no file {self._directory / name}")
+            yield self._document.problem(path, f"no file {self._directory / name}")
 
     def _folder(self, path: KeyPath, name: str | None) -> Iterator[Problem]:
         if name is not None and not (self._directory / name).is_dir():
-            yield self._document.problem(path, f"there is no folder {self._directory / name}")
+            yield self._document.problem(path, f"no folder {self._directory / name}")
 
 
 def warnings_of(document: Document, game: GameTables, *, limited: bool) -> list[Problem]:

@@ -98,7 +98,7 @@ def read_suite(where: str) -> Suite:
         names = sorted(each.name.removesuffix(".toml") for each in shipped.iterdir() if each.name.endswith(".toml"))
         if where not in names:
             known = ", ".join(names)
-            raise ConfigurationError(f"there is no suite {where!r}; give a .toml file, or one of {known}")
+            raise ConfigurationError(f"unknown suite {where!r}; give a .toml file, or one of {known}")
         path = Path(str(shipped / f"{where}.toml"))
     try:
         with path.open("rb") as file:

@@ -389,7 +389,7 @@ def port_fault(what: str, host: str, port: int, option: str, error: OSError) -> 
     if error.errno == errno.EADDRINUSE:
         return f"the {what} port {endpoint(host, port)} is taken by {holder(port)}; choose another with {option}"
     if error.errno == errno.EADDRNOTAVAIL or isinstance(error, socket.gaierror):
-        return f"the {what} port can't listen on {host!r}: that is no address of this machine; choose one with --host"
+        return f"the {what} port can't listen on {host!r}: not an address of this machine; choose one with --host"
     return f"the {what} port {endpoint(host, port)} is unavailable: {error.strerror}; choose another with {option}"
 
 

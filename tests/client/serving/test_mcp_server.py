@@ -193,7 +193,7 @@ async def test_nonsense_is_refused_in_words_and_harms_nothing() -> None:
         assert "expected an integer" in await refused(client, "begin_episode", environment=PONG, seed=10**30)
         # Its remote is free for this.
         handle = (await done(client, "begin_episode", environment="gym-core.CartPole-v0", seed=3))["handle"]
-        assert "may not be begun" in await refused(client, "begin_episode", environment="doom.Basic-v0")
+        assert "isn't allowed" in await refused(client, "begin_episode", environment="doom.Basic-v0")
         typo = await refused(client, "begin_episode", handle=handle, environment="gym-core.PongNoFrameSkip-v3")
         assert f"the nearest: {PONG}" in typo
         assert "outside the picture" in await refused(client, "click", handle=handle, x=10_000, y=3)

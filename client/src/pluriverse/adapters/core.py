@@ -96,7 +96,7 @@ class Core:
                 "grey",
                 "crop",
             ]
-            raise ConfigurationError(f"there is no option {name!r}{did_you_mean(name, dict.fromkeys(known))}")
+            raise ConfigurationError(f"unknown option {name!r}{did_you_mean(name, dict.fromkeys(known))}")
         if not validation.flag("vision", options.pop("vision", True)) or vnc.picture != PictureSpec():
             raise ConfigurationError(
                 "the interfaces need the unchanged screen; for smaller or grey pictures pass size and grey"

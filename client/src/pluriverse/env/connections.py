@@ -355,7 +355,7 @@ class RemoteConnections:
                     connection.given_up = RemoteFailed(f"{why}; since then: {error}")
             except Exception as error:
                 log.exception("the connection to remote %d can't be restored", index)
-                connection.given_up = RemoteFailed(f"{why}; mending it failed: {error!r}")
+                connection.given_up = RemoteFailed(f"{why}; reconnecting failed: {error!r}")
             else:
                 if connection.broken is None:
                     log.info("the connection to remote %d is restored", index)

@@ -276,7 +276,7 @@ class VectorEnv(Env):
         if connection is None or described is None:
             raise RemoteUnavailable(f"remote {index} is away")
         if TREE not in (described.capabilities or ()):
-            raise Misuse(f"{described.env_id} at {connection.address} tells no tree: it hasn't the capability {TREE!r}")
+            raise Misuse(f"{described.env_id} at {connection.address} has no tree: it lacks the capability {TREE!r}")
         return connection.rewarder.tree()
 
     def reset_one(self, index: int, *, seed: int | None = None) -> None:

@@ -69,8 +69,8 @@ def _write(minari: Any, dataset_id: str, first: Demonstration, remaining: Iterat
     for episode in remaining:
         if episode.shape != first.shape or action_space(episode.actions_of) != actions:
             raise ConfigurationError(
-                f"{episode.env_id} has other pictures or actions than {first.env_id}; "
-                "export them into datasets of their own"
+                f"{episode.env_id} has different pictures or actions from {first.env_id}; "
+                "export them into separate datasets"
             )
         with _configuration_errors(dataset_id):
             _require_room(root, episode)
@@ -86,7 +86,7 @@ def _configuration_errors(dataset_id: str) -> Generator[None]:
     except ValueError as error:
         raise ConfigurationError(
             f"the dataset {dataset_id!r} can't be written: {error}; expected an id such as greed/human-v0 that is new "
-            "(minari list local shows those that are there, minari delete removes one)"
+            "(minari list local shows the existing ones, minari delete removes one)"
         ) from error
     except OSError as error:
         raise ConfigurationError(f"the dataset {dataset_id!r} can't be written: {error}") from error

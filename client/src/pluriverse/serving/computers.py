@@ -29,7 +29,7 @@ LOOK_S: Final = 0.05
 
 
 class NoSuchHandle(PluriverseError):
-    """There is no environment of this handle; it may have been given back, or its remote has died."""
+    """Unknown handle; its environment may have been released, or its remote has died."""
 
 
 class Busy(PluriverseError):
@@ -93,7 +93,7 @@ class Computers:
             try:
                 _require_wanted(given_up)
                 if opened.closed:
-                    raise NoSuchHandle(f"the environment {handle!r:.40} has been given back")
+                    raise NoSuchHandle(f"the environment {handle!r:.40} has been released")
                 opened.computer.given_up = given_up
                 yield opened.computer
             finally:

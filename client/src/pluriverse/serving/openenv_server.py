@@ -39,7 +39,7 @@ DESCRIPTION: Final = "{env_id}, a program with a screen, as pictures, keys and p
 
 
 class PluriverseEnvironment(Environment[PluriverseAction, PluriverseObservation, PluriverseState]):
-    """One session. Its remote is taken at the first reset, and given back when it is closed."""
+    """One session. Its remote is taken at the first reset, and released when it is closed."""
 
     SUPPORTS_CONCURRENT_SESSIONS = True
 

@@ -42,8 +42,8 @@ class Reporter:
         path = os.environ.get(SOCKET_VARIABLE)
         if not path:
             raise NoDaemon(
-                f"{SOCKET_VARIABLE} isn't set, so there is no daemon to report to; programs that report are started "
-                f"by the daemon: pluriverse-server run RUNTIME"
+                f"{SOCKET_VARIABLE} isn't set; the daemon sets it when it starts a program that reports: "
+                "pluriverse-server run RUNTIME"
             )
         connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
         try:

@@ -173,7 +173,7 @@ class RewardTable(Table):
                 'expected give = "change" or "end", no when and no scale, with source = "page" or "reports"'
             )
         if self.begins is not None and (self.source in OWN_SOURCES or self.give != "change"):
-            raise ValueError('expected begins with give = "change" of a source alone')
+            raise ValueError('expected begins only with give = "change" of a source')
         return self
 
 

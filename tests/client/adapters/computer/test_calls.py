@@ -42,7 +42,7 @@ def test_call_is_read(name: str, arguments: dict[str, Any], act: Act) -> None:
         ({"name": "press_keys", "arguments": {"keys": "hyperspace"}}, "unknown key"),
         ({"name": "wait", "arguments": {"seconds": float("nan")}}, "wait: seconds"),
         ({"name": "type_text", "arguments": {"text": "x" * 10_000_000}}, "at most 10000"),
-        ({"name": "launch"}, "there is no action 'launch'; expected one of click"),
+        ({"name": "launch"}, "unknown action 'launch'; expected one of click"),
         ({"name": 5}, "a call: name"),
         (None, "a call"),
     ],

@@ -145,7 +145,7 @@ def read(call: Any) -> Act:
         name = asked.name
         checked = _CHECKED.get(name)
         if checked is None:
-            raise ActionError(f"there is no action {name!r:.80}; expected one of {', '.join(_CHECKED)}")
+            raise ActionError(f"unknown action {name!r:.80}; expected one of {', '.join(_CHECKED)}")
         return checked(**asked.arguments)
     except ValidationError as error:
         first = error.errors()[0]

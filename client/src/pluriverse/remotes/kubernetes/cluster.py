@@ -244,7 +244,7 @@ class Cluster:
                 said = f"the quota of namespace {self.namespace} is used up: {message}"
             case http.HTTPStatus.FORBIDDEN:
                 said = (
-                    f"you may not {verb} {kind} in {self}: {message}\nWhoever administers it gives the right to "
+                    f"you may not {verb} {kind} in {self}: {message}\nAn administrator grants this to "
                     f"serviceAccountName: pluriverse-trainer with: {ROLE.format(namespace=self.namespace)}"
                 )
             case http.HTTPStatus.NOT_FOUND if not name:

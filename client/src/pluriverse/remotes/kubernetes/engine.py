@@ -33,7 +33,7 @@ SECRET: Final = (
     "mount the Secret pluriverse-fleet into this pod, and pass its key: ?token=/run/secrets/pluriverse/token"  # noqa: S105
 )
 HINT: Final = (
-    "Only pods with the label pluriverse/role: trainer reach remotes; and the token has to be the one in the Secret "
+    "Only pods with the label pluriverse/role: trainer reach remotes; and the token must be the one in the Secret "
     "pluriverse-fleet that the remotes were started with."
 )
 
