@@ -172,9 +172,9 @@ def test_shipped_runtimes_have_no_mistakes_but_programs_that_are_not_installed(n
     ("text", "problem"),
     [
         ("[runtime]\ntitle = 'A t\xffy'\n", "2: not TOML: 0xff is not UTF-8 (at line 2)"),
-        ("a = 1\nb = 2\na = [\n  3,\n]\n", "3: not TOML: 'a = [' is there already (at line 3)"),
-        ("[a]\n[b]\n[a]\nc = 1\n", "3: not TOML: '[a]' is there already (at line 3)"),
-        ("a = 1\na = 2", "2: not TOML: 'a = 2' is there already (at line 2)"),
+        ("a = 1\nb = 2\na = [\n  3,\n]\n", "3: not TOML: 'a = [' is already defined (at line 3)"),
+        ("[a]\n[b]\n[a]\nc = 1\n", "3: not TOML: '[a]' is already defined (at line 3)"),
+        ("a = 1\na = 2", "2: not TOML: 'a = 2' is already defined (at line 2)"),
     ],
 )
 def test_what_is_no_toml_is_named_with_the_line_where_it_begins(tmp_path: Path, text: str, problem: str) -> None:

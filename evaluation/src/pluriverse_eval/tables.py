@@ -69,7 +69,7 @@ def beside(runs: Runs) -> Iterable[Sheet]:
     """Yield what each agent scores in each mode, with 95 %, and the mean scores of each task.
 
     The first is of the tasks that all of them have played in all their modes. Of an agent that has several runs, a
-    third says how much the mean scores of each task differ between them.
+    third has the differences between their mean scores of each task.
     """
     tables = [tabulate(episodes, run.tasks, run.modes) for run, episodes in runs]
     modes = list(dict.fromkeys(mode for table in tables for mode in table.modes))

@@ -45,7 +45,7 @@ def _fits(value: Any, type_: str) -> bool:
 
 
 class Option(JsonObject, frozen=True):
-    """One option: its type, the value that it has unless a reset says otherwise, and which values there are."""
+    """One option: its type, its default value, and its possible values."""
 
     type: OptionType
     default: OptionValue

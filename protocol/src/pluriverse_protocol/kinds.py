@@ -194,7 +194,7 @@ def _why(kind: Any, value: Any, what: str, place: str) -> str:
     if key is None:
         return f"{step[0]} {_why(kind, value[int(step[2])], what, rest)}"
     said = _misfit(kind, key, value[key])
-    # Of a single value there is no more to say.
+    # A single value has no parts.
     within = isinstance(value[key], list | tuple | dict)
     return f"{said}: {_why(_field(kind, key), value[key], what, rest)}" if within else said
 

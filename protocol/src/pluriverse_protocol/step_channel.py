@@ -27,10 +27,10 @@ from .strict_json import MAX_DEPTH, MAX_DIGITS
 
 PATH: Final = "/step"
 
-# The parameter of the query that says which of a remote's environments is stepped; without it the remote's own, 0.
+# The query parameter that selects the stepped environment of a remote; by default the remote's own, 0.
 SLOT: Final = "slot"
 
-# Those that say what pictures are to be of; see ``View``.
+# Those that select the pictures; see ``View``.
 CROP: Final = "crop"
 SIZE: Final = "size"
 GREY: Final = "grey"

@@ -314,7 +314,7 @@ class Core:
         """Ask to go on from a snapshot, of this core or another; the answer is the moment's frame, and earns nothing.
 
         Where its remote doesn't keep it, or is another, the steps of the episode are played again. An answer that is
-        ``lost`` says in its info why that came to something else.
+        ``lost`` has the reason in its info if the result differs.
         """
         lockstep = self.require_exact("gone back to")
         self.require_whole()

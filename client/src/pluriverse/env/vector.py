@@ -49,7 +49,7 @@ DEFAULT_FPS: Final = 60.0
 # More days than any caller waits; the operating system's calls don't take more.
 MAX_WAIT_S: Final = 1e6
 
-# The capabilities of remotes that take options, and of environments that tell what is on the screen.
+# The capabilities of remotes with options, and of environments with trees.
 OPTIONS: Final = "options"
 TREE: Final = "tree"
 

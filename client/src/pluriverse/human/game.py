@@ -151,7 +151,7 @@ class RealTimeGame:
     def _wait_for_episode(self) -> Describe:
         deadline = time.monotonic() + BEGIN_S
         while time.monotonic() < deadline:
-            # A peek leaves for the first step what there is; a reset that is refused is told by it.
+            # A peek leaves everything for the first step, and reports a refused reset.
             seen = self._env.poll([0], peeks={0})[0]
             described = self._env.described(0)
             if not seen.masked_observation and described is not None:

@@ -28,7 +28,7 @@ class Verified:
 
 
 def verify(path: Path, remotes: int | str | RemoteManager, report: Callable[[str], None]) -> Verified:
-    """Play a run again on one remote, to its end or the first step that differs; ``report`` says how far it is.
+    """Play a run again on one remote, to its end or the first step that differs; ``report`` gets the progress.
 
     Raises:
         ConfigurationError: the file is no run, or as ``Core``.

@@ -40,7 +40,7 @@ def wait_until_ready(address: Address, timeout_s: float, check: Callable[[], Non
 
 
 def is_silent(address: Address) -> bool:
-    """Return whether the remote's daemon, which answers while anything else heals, says nothing for ALIVE_S."""
+    """Return whether the remote's daemon, which answers while anything else heals, is silent for ALIVE_S."""
     try:
         with contextlib.closing(open_http(address, ALIVE_S)) as connection:
             connection.request("GET", address.endpoint.below("/healthz"))

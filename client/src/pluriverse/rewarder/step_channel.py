@@ -45,7 +45,7 @@ CONNECT_S: Final = 10.0
 # A remote that takes nothing for so long is given up: all others wait meanwhile.
 SEND_S: Final = 10.0
 
-# Screens of RFB have at most this many bytes in three channels, with room for what is said beside.
+# Screens of RFB have at most this many bytes in three channels, with room for the rest of the answer.
 MAX_REPLY_BYTES: Final = 3 * 4096 * 4096
 
 

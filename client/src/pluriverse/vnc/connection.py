@@ -47,7 +47,7 @@ class InputState:
     def messages(self, events: Sequence[InputEvent], *, extended: bool = False) -> bytes:
         """Return the messages of these events, and note what they press.
 
-        ``extended``: the server has said that it takes nine buttons.
+        ``extended``: the server supports nine buttons.
         """
         sent = b"".join(map(_message, events, repeat(extended)))
         self.note(events)
@@ -60,7 +60,7 @@ class InputState:
     def presses(self) -> list[InputEvent]:
         """Return the events that press everything again, as another connection needs them.
 
-        All but the ninth button, since that may not have said yet whether it takes one.
+        All but the ninth button, since the server may not have announced it yet.
         """
         presses: list[InputEvent] = [KeyEvent(key, True) for key in self._keys]
         if mask := self._pointer.buttonmask & RFB_BUTTONS:

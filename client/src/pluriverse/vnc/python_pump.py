@@ -169,7 +169,7 @@ class PythonPump:
                 case UpdateFinished(_, pixels):
                     if pixels:
                         self._publish()
-                    # That it takes nine buttons the server says unasked: another request would let two updates follow
+                    # The server announces nine buttons unasked: another request would let two updates follow
                     # each other, and the first be published with a part of the second.
                     if pixels or extended == self._decoder.extended_buttons:
                         request = request or "incremental"

@@ -380,7 +380,7 @@ def _true_line(text: str, error: ValueError | RecursionError) -> str:
     line = int(found[1] or len(rows))
     while not _is_toml("\n".join(rows[: line - 1])):
         line -= 1
-    return f"{rows[line - 1].strip()!r:.80} is there already (at line {line})"
+    return f"{rows[line - 1].strip()!r:.80} is already defined (at line {line})"
 
 
 def _is_toml(text: str) -> bool:

@@ -34,7 +34,7 @@ LEVELS: Final = (0, 1)
 
 MIDDLE, WHEEL_UP, WHEEL_DOWN = 2, 4, 5
 
-# The buttons can't be mapped while one is held, which none is for long when a remote starts.
+# The buttons can't be mapped while one is held, which doesn't last when a remote starts.
 MAPPING_DEADLINE_S: Final = 2.0
 MAPPING_RETRY_S: Final = 0.01
 

@@ -53,7 +53,7 @@ PASSING: Final = frozenset(ClientMessage) - {ClientMessage.CLIENT_CUT_TEXT, Clie
 # The first is answered here, since not every VNC server knows it, the second makes clients send QEMU's message.
 WITHHELD: Final = (Encoding.EXTENDED_MOUSE_BUTTONS, Encoding.QEMU_EXTENDED_KEY_EVENT)
 
-# An update that says that pointer events with nine buttons are taken.
+# An update that announces pointer events with nine buttons.
 TAKES_NINE_BUTTONS: Final = bytes((ServerMessage.FRAMEBUFFER_UPDATE, 0, 0, 1)) + RECTANGLE.pack(
     0, 0, 0, 0, Encoding.EXTENDED_MOUSE_BUTTONS
 )

@@ -57,7 +57,7 @@ REFUSED_S: Final = 0.5
 MANAGER: Final = "pluriverse/manager"
 OWNER: Final = "pluriverse/owner"
 
-# The pod that this runs in, if its manifest says so (docs/fleet.md).
+# The pod that this runs in, if its manifest sets it (docs/fleet.md).
 POD_NAME: Final = "PLURIVERSE_POD_NAME"
 POD_UID: Final = "PLURIVERSE_POD_UID"
 

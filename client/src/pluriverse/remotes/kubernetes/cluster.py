@@ -28,7 +28,7 @@ from pluriverse.errors import ConfigurationError, RemoteUnavailable, printable
 
 Manifest = dict[str, Any]
 
-# A server that works answers in milliseconds; one that is busy says so.
+# A working server answers in milliseconds; a busy one reports it.
 CONNECT_S: Final = 5.0
 ANSWER_S: Final = 20.0
 
@@ -78,7 +78,7 @@ PODS: Final = Kind("", "v1", "pods")
 
 
 class ClusterError(RemoteUnavailable):
-    """The API server refused something, with an HTTP ``status``; or it can't be reached, and that is None."""
+    """The API server refused something, with an HTTP ``status``; or None if it can't be reached."""
 
     def __init__(self, message: str, status: int | None = None) -> None:
         super().__init__(message)
@@ -256,7 +256,7 @@ class Cluster:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """What a watch tells. ``manifest`` None: ``name`` was deleted, or, where there is no name, nothing has changed."""
+    """An event of a watch. ``manifest`` None: ``name`` was deleted, or, without a name, nothing has changed."""
 
     version: str
     name: str | None
@@ -287,7 +287,7 @@ def _event(line: bytes) -> Event:
 
 
 def _configuration(context: str | None) -> tuple[client.Configuration, str]:
-    """Return how to reach a cluster, and the namespace that is meant where none is named."""
+    """Return how to reach a cluster, and its default namespace."""
     configuration = client.Configuration()
     # Half of its types are missing.
     untyped: Any = config
