@@ -98,7 +98,7 @@ def test_another_games_recordings_teach_nothing(games: Path) -> None:
     assert learn_source(games, "score").crops == len(NUMBERS)
     assert learn_source(games, "score", FIRST).crops == len(NUMBERS)
     (games / "recordings" / "1.plrec").unlink()
-    with pytest.raises(AuthoringError, match=f"no recording of {FIRST} in .*recordings says what score was; make one"):
+    with pytest.raises(AuthoringError, match=f"no recording of {FIRST} in .*recordings has labels of score; make one"):
         learn_source(games, "score")
 
 

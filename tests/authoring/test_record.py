@@ -57,7 +57,9 @@ async def test_a_number_of_which_something_unfinished_is_there_is_not_taken(tmp_
 
 
 async def test_regions_of_an_environment_that_reads_none_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(ManifestError, match=r"no source of still\.Still-v0 reads the screen, .*; use --keep all"):
+    with pytest.raises(
+        ManifestError, match=r"no source of still\.Still-v0 reads the screen, .*so --keep needs to be all"
+    ):
         await recorded_remote(tmp_path, REPORTING, RecordingOptions(seconds=1, keep="regions")).run()
     assert not (tmp_path / "recordings").exists()
 

@@ -102,7 +102,7 @@ def test_agent_that_hangs_is_not_waited_for_after_a_second_ctrl_c(suite: Path, t
     ("arguments", "said"),
     [
         (["nothing"], "unknown suite 'nothing'"),
-        (["realtime", "--agent", "clever"], "there is no such agent"),
+        (["realtime", "--agent", "clever"], "unknown agent"),
         (["realtime", "--remotes", "everywhere"], "remotes"),
         (["realtime", "--task", "nosuch"], "no task of realtime matches nosuch"),
         (["report", "/nowhere"], "no results"),

@@ -79,7 +79,7 @@ def test_what_is_no_run_is_said(tmp_path: Path, lines: bytes | None) -> None:
     [
         (b"[" * 100_000, "nested too deeply"),
         (b'[0,[],1%b,"00"]' % (b"0" * 400), "is too large"),
-        (b'[0,[],NaN,"00"]', "NaN is no number"),
+        (b'[0,[],NaN,"00"]', "NaN isn't a JSON number"),
         (b'[0,[["KeyEvent",1e300,true]],0,"00"]', "KeyEvent"),
         (b'[[],[],0,"00"]', "unhashable"),
         (b'[5,[],0,"00"]', ""),

@@ -234,7 +234,7 @@ async def test_refused_reset_is_raised_by_each_step_in_the_remotes_words(tmp_pat
     async with bench(tmp_path, env_id="toy.Options-v0", env_options={"levle": 3}) as b:
         b.env.reset()
         for _ in range(2):
-            with pytest.raises(ConfigurationError, match=r"refused the reset: .*no option 'levle'; there are: level"):
+            with pytest.raises(ConfigurationError, match=r"refused the reset: .*unknown option 'levle'; known: level"):
                 await b.step_until(lambda step: False)
 
 

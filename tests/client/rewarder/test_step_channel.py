@@ -78,7 +78,7 @@ def test_step_channel_of_an_episode_in_real_time_is_refused_in_the_remotes_own_w
         env.reset()
         while env.step([[]])[0][0] is None:
             env.wait(0.05)
-        with pytest.raises(RemoteUnavailable, match=r"takes no steps: the episode is in real time"):
+        with pytest.raises(RemoteUnavailable, match=r"doesn't accept steps: the episode is in real time"):
             env.open_step_channel(0)
     finally:
         env.close()

@@ -141,7 +141,7 @@ async def test_each_tool_and_all_that_it_takes_and_answers_is_described() -> Non
 async def test_environments_are_listed_at_once_a_hundred_at_most() -> None:
     offering = server("gym-core.*", "wob.mini.Click*")
     listed = text(await offering.list_environments("PONGNO"))
-    assert listed.splitlines()[:2] == ["2 environments may be begun.", "gym-core.PongNoFrameskip-v0"]
+    assert listed.splitlines()[:2] == ["2 environments available.", "gym-core.PongNoFrameskip-v0"]
     every = text(await offering.list_environments())
     assert every.count("\ngym-core.") == 100
     assert "list others by part of their id" in every

@@ -98,7 +98,7 @@ def test_program_that_reads_nothing_is_given_up(play: Play, monkeypatch: pytest.
     monkeypatch.setattr(play, "task", play.task.model_copy(update={"asks": "x" * 1_000_000}))
     with (
         contextlib.closing(CommandAgent("sleep 1000")) as agent,
-        pytest.raises(AgentFailed, match=r"read nothing for 0\.2 s"),
+        pytest.raises(AgentFailed, match=r"has not read for 0\.2 s"),
     ):
         agent.play(play)
 
@@ -110,7 +110,7 @@ def test_program_that_hangs_is_given_up_and_ended_with_its_children(
     before = {process.pid for process in psutil.Process().children(recursive=True)}
     play.start(0, PAUSED)
     agent = CommandAgent("sh -c 'sleep 1000 & sleep 1000'")
-    with contextlib.closing(agent), pytest.raises(AgentFailed, match=r"wrote nothing for 0\.2 s"):
+    with contextlib.closing(agent), pytest.raises(AgentFailed, match=r"has not written for 0\.2 s"):
         agent.play(play)
     assert {process.pid for process in psutil.Process().children(recursive=True)} <= before
 

@@ -109,7 +109,7 @@ def test_environments_own_come_before_the_runtimes() -> None:
         ),
         (
             {"discrete": [{"name": "a", "keys": NO_KEYS}, {"name": "b", "keys": ["Lfet"]}]},
-            "discrete[1].keys[0]: no key",
+            "discrete[1].keys[0]: unknown key",
         ),
         ({"discrete": [{"name": "a"}]}, "discrete[0].keys: missing; expected a value"),
         ({"discrete": [{"name": "a", "keys": NO_KEYS, "tap": True}]}, "discrete[0].tap: unknown key; is it misspelt"),

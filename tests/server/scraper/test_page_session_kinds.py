@@ -97,7 +97,7 @@ async def test_what_is_allowed_is_not_blocked() -> None:
 @pytest.mark.parametrize(
     ("keys", "place", "complaint"),
     [
-        ('begin = "game.begin("', 'files = "www"\nstart = "Good.html"', r"page\.begin is no JavaScript.*SyntaxError"),
+        ('begin = "game.begin("', 'files = "www"\nstart = "Good.html"', r"page\.begin isn't a JavaScript.*SyntaxError"),
         ("", 'files = "www"\nstart = "None.html"', r"page\.start: there is no file .*/www/None\.html"),
         ("", 'files = "www"\nstart = "{env.none}.html"', r"lacks the key 'env\.none' that page\.start asks for"),
         ("", 'files = "vendor"\nstart = "Good.html"', "page.files: no folder .*/vendor"),

@@ -50,7 +50,7 @@ def test_without_a_configuration_it_says_where_one_was_looked_for(
     if text is not None:
         path.write_text(text)
     monkeypatch.setenv("KUBECONFIG", str(path))
-    with pytest.raises(ConfigurationError, match=r"(?s)there is no cluster.*KUBECONFIG.*kubectl get pods"):
+    with pytest.raises(ConfigurationError, match=r"(?s)no cluster for remotes.*KUBECONFIG.*kubectl get pods"):
         Cluster(None, None)
 
 

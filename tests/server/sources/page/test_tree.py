@@ -192,5 +192,5 @@ async def test_while_an_episode_begins_there_is_no_tree(pages: PageRemote) -> No
     await pages.agent.reset("pages.lines-v0", leaving=before, seed=5)
     reply = await ask(pages.agent)
     assert reply["method"] == "v0.reply.error"
-    assert "no episode runs" in reply["body"]["message"]
+    assert "no episode is running" in reply["body"]["message"]
     await pages.agent.hear_method("v0.env.describe", env_state="running")
