@@ -177,7 +177,7 @@ async def test_server_that_hangs_up_is_told_with_its_reason_if_it_gave_one() -> 
     async def go(socket: ServerConnection) -> None:
         socket.transport.abort()
 
-    for handler, expected in ((bow, r"enough\x1b[2J"), (go, "broke off")):
+    for handler, expected in ((bow, r"enough\x1b[2J"), (go, "broke")):
         async with misbehaving(handler) as port:
             held = await opened(port)
             try:
