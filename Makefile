@@ -26,7 +26,7 @@ export PLURIVERSE_PASSWORD := $(PASSWORD)
 .DEFAULT_GOAL := help
 .PHONY: help run demo setup setup-dev setup-all assets test test-all nightly examples lint format bench faults image images wheels test-image test-wheels site gallery up down docs film lock clean
 
-help:  ## List what there is to make
+help:  ## List the targets
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@printf '%s\n' '' 'Variables, with their defaults:' \
 	  '  RUNTIME=gym-core ($(RUNTIMES))  ENV=…  PASSWORD=…  VNC_PORT=5900  REWARDER_PORT=15900  DISPLAY_BACKEND=xvfb|xvnc' \
@@ -86,11 +86,11 @@ lint: setup-dev  ## Check style, types, layers and generated documentation
 	$(PY) bench/readme.py --check
 	@tag=$$(git describe --tags --abbrev=0 2>/dev/null) || exit 0; .venv/bin/griffe check pluriverse --search client/src --against $$tag
 
-format: setup-dev  ## Let ruff mend what it can
+format: setup-dev  ## Format and fix with ruff
 	.venv/bin/ruff check --fix
 	.venv/bin/ruff format
 
-bench: setup-dev  ## Measure every speed that the README claims; writes bench/results.json
+bench: setup-dev  ## Measure every speed in the README; writes bench/results.json
 	$(PY) bench/run.py
 	$(PY) bench/readme.py
 
@@ -119,7 +119,7 @@ test-image: setup-dev  ## Test containers of gym-core's image
 test-wheels: setup-dev  ## Build the wheels and try them in bare containers
 	$(PY) -m pytest -m container tests/e2e/test_wheels.py
 
-up: image  ## Start N remotes in containers with compose, and say where they are
+up: image  ## Start N remotes in containers with compose, and list their addresses
 	docker compose up --detach --wait --scale remote=$(N)
 	@docker compose ps --format 'table {{.Name}}\t{{.Status}}\t{{.Ports}}'
 	@docker compose logs --no-color remote | grep ' password ' || true  # none where there are tokens alone
@@ -127,24 +127,24 @@ up: image  ## Start N remotes in containers with compose, and say where they are
 down:  ## Stop and remove them
 	docker compose down --timeout 5
 
-docs: setup-dev  ## Make the generated parts of docs/ anew
+docs: setup-dev  ## Regenerate the generated parts of docs/
 	$(PY) docs/generate.py
 
 site: setup-dev  ## Build the site into dist/site
 	PATH=$(CURDIR)/.venv/bin:$$PATH NO_MKDOCS_2_WARNING=1 .venv/bin/mkdocs build --quiet
 
-gallery: setup-dev  ## Picture each family of environments for the site
+gallery: setup-dev  ## Take pictures of each family of environments for the site
 	$(PY) docs/gallery.py
 
 film: setup-dev  ## Film four games in the viewer for the README, and picture one
 	PYTHONPATH=tests $(PY) docs/film.py
 
-lock: setup-dev  ## Resolve all dependencies anew into requirements.lock
+lock: setup-dev  ## Resolve all dependencies into requirements.lock
 	.venv/bin/uv pip compile -q --universal --generate-hashes --python-version 3.11 --no-header \
 	  $(foreach name,pluriverse pluriverse-authoring pluriverse-eval pluriverse-protocol pluriverse-server,--no-emit-package $(name)) \
 	  */pyproject.toml runtimes/*/pyproject.toml \
 	  $(foreach group,build wheels assets test torch bench lint site,--group pyproject.toml:$(group)) \
 	  --override tools/not-locked.txt --no-emit-package torch -o requirements.lock
 
-clean:  ## Remove what was built or cached here
+clean:  ## Remove build results and caches
 	rm -rf .venv node_modules runtimes/*/vendor dist .pytest_cache .ruff_cache .hypothesis server/src/pluriverse_server/viewer/static/vendor server/src/pluriverse_server/sources/page/vendor

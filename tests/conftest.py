@@ -136,7 +136,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         pytest.fail(f"the images could not be built:\n{wrong}")
     runtimes: Sequence[str] = marker.kwargs.get("images", marker.args or ("gym-core",))
     if not all(map(engine_has_image, runtimes)):
-        pytest.skip(f"no Docker engine answers, or it lacks an image of {', '.join(runtimes)}: make images")
+        pytest.skip(f"the Docker engine doesn't answer, or it lacks an image of {', '.join(runtimes)}: make images")
 
 
 # -- What was left out -------------------------------------------------------------------------------------------------

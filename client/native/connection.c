@@ -351,7 +351,7 @@ void connection_check(struct connection *connection, double now) {
     if (silent > connection->silence_s) {
         const char *what = rfb_decoder_mid_message(connection->decoder)
                                ? "the server has not finished an update in %.1f s"
-                               : "the server has been silent for %.1f s though it was asked for a pixel";
+                               : "the server has been silent for %.1f s though a pixel was requested";
         fail(connection, CONNECTION_SILENT, RFB_FINE, what, silent);
     } else if (silent > connection->silence_s * PROBE_AFTER && !connection->probed) {
         connection->probed = true;

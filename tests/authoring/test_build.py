@@ -108,7 +108,7 @@ def test_an_installed_package_says_where_the_sources_are_to_be_had(
     assert checkout() == ROOT
     installed = tmp_path / "lib" / "python3" / "site-packages" / "pluriverse_authoring" / "build.py"
     monkeypatch.setattr(build_module, "__file__", str(installed))
-    with pytest.raises(AuthoringError, match=r"made from a checkout .* has no Dockerfile"):
+    with pytest.raises(AuthoringError, match=r"built from a checkout .* lacks Dockerfile"):
         checkout()
 
 

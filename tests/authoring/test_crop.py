@@ -60,8 +60,8 @@ def test_region_is_one_word_or_four(recording: Path, tmp_path: Path, written: li
 @pytest.mark.parametrize(
     ("source", "region", "at", "complaint"),
     [
-        ("healht", None, 1.0, "is no source on the screen; those that are: health"),
-        ("exit", None, 1.0, "is no source on the screen"),
+        ("healht", None, 1.0, "isn't a source on the screen; expected one of: health"),
+        ("exit", None, 1.0, "isn't a source on the screen"),
         ("health", (0, 0, 5, 5), 1.0, "not both"),
         (None, (150, 0, 20, 20), 1.0, "aren't on the screen of 160x100"),
         (None, None, 99.0, "ends after 24.9"),

@@ -65,7 +65,7 @@ def test_digits_that_no_crop_shows_are_named() -> None:
 
 def test_crops_without_any_glyphs_say_what_was_looked_for() -> None:
     blank = [(draw("", STYLE), "0123456789")]
-    with pytest.raises(AuthoringError, match=r"at best 0 of 1 .* none of them shows 0, 1, .*, 9; see that labels"):
+    with pytest.raises(AuthoringError, match=r"at best 0 of 1 .* none of them shows 0, 1, .*, 9; check that labels"):
         learn(blank)
 
 

@@ -98,12 +98,12 @@ def test_another_games_recordings_teach_nothing(games: Path) -> None:
     assert learn_source(games, "score").crops == len(NUMBERS)
     assert learn_source(games, "score", FIRST).crops == len(NUMBERS)
     (games / "recordings" / "1.plrec").unlink()
-    with pytest.raises(AuthoringError, match=f"no recording of {FIRST} in .*recordings says what score was; make one"):
+    with pytest.raises(AuthoringError, match=f"no recording of {FIRST} in .*recordings has labels of score; make one"):
         learn_source(games, "score")
 
 
 def test_a_source_that_reads_no_characters_is_refused(toy: Path) -> None:
-    with pytest.raises(AuthoringError, match="exit reads no number or text; those that do are: score"):
+    with pytest.raises(AuthoringError, match="exit doesn't read a number or text; expected one of: score"):
         learn_source(toy, "exit")
 
 

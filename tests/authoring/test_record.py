@@ -57,7 +57,9 @@ async def test_a_number_of_which_something_unfinished_is_there_is_not_taken(tmp_
 
 
 async def test_regions_of_an_environment_that_reads_none_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(ManifestError, match=r"no source of still\.Still-v0 reads the screen, .*; use --keep all"):
+    with pytest.raises(
+        ManifestError, match=r"no source of still\.Still-v0 reads the screen, .*so --keep needs to be all"
+    ):
         await recorded_remote(tmp_path, REPORTING, RecordingOptions(seconds=1, keep="regions")).run()
     assert not (tmp_path / "recordings").exists()
 
@@ -83,7 +85,7 @@ def test_output_that_is_there_already_finished_or_not_is_refused(tmp_path: Path,
     (tmp_path / name).touch()
     result = CliRunner().invoke(app, ["record", str(tmp_path), "--output", str(tmp_path / "a.plrec")])
     assert result.exit_code == 2
-    assert f"{name} is there already; name another file with --output" in result.output
+    assert f"{name} already exists; name another file with --output" in result.output
 
 
 async def test_a_disk_without_room_is_told_with_what_was_to_be_written(

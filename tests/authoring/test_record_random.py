@@ -27,7 +27,7 @@ class Hands:
     async def act(self, events: Sequence[Event]) -> None:
         if self.refusing:
             self.refusing = False
-            raise RequestError("the screen is being started again")
+            raise RequestError("the screen is restarting")
         for event in events:
             assert isinstance(event, KeyEvent)
             if event.down:

@@ -69,9 +69,9 @@ def test_a_page_is_a_runtime_too(tmp_path: Path) -> None:
 
 def test_a_runtime_that_is_there_is_looked_at_and_none_is_overwritten(file: RuntimeFile) -> None:
     assert begin([str(file.folder)], None, (320, 200)) == file.folder
-    with pytest.raises(AuthoringError, match="is there already; look at it with: pluriverse-server look"):
+    with pytest.raises(AuthoringError, match="already exists; look at it with: pluriverse-server look"):
         begin(["sleep", "1"], file.folder, (320, 200))
-    with pytest.raises(AuthoringError, match="there is no program 'no-such-program'"):
+    with pytest.raises(AuthoringError, match="no program 'no-such-program'"):
         begin(["no-such-program"], file.folder.parent / "new", (320, 200))
 
 

@@ -270,7 +270,7 @@ def test_an_end_that_is_seen_after_the_next_episode_was_asked_for_still_counts(t
     ("header", "records", "complaint"),
     [
         (structs.replace(HEADER, runtime="other"), RECORDS, "is a recording of other, and this is toy"),
-        (HEADER, RECORDS[:1] + RECORDS[2:5], "coins: not on the screen, and not read when this was recorded"),
+        (HEADER, RECORDS[:1] + RECORDS[2:5], "coins: neither on the screen nor read when this was recorded"),
     ],
 )
 def test_a_recording_that_does_not_fit_is_refused(
@@ -295,7 +295,7 @@ def test_nothing_to_compare_is_no_hundred_percent(tmp_path: Path) -> None:
     make(tmp_path, [*RECORDS[:4], Said(2.0, {"event": "pause"})], Labels(recording="a.plrec", episodes=[BEGUN]))
     status, text = told(tmp_path)
     assert status == 1
-    assert "a.plrec: nothing compared: there is no reward and no end in it" in text
+    assert "a.plrec: nothing compared: neither it nor its labels have a reward or an end" in text
     assert "toy.Bar-v0: nothing compared of its rewards: no recording has any" in text
     assert "toy.Bar-v0: nothing compared of its ends of episodes: no recording has any" in text
     assert "100" not in text
@@ -310,7 +310,10 @@ def test_labels_that_nobody_entered_and_ends_that_never_occurred_are_told(tmp_pa
     manifest.write_text(won.replace("[[envs]]", '[episode.truncated]\nstuck = "points == 2"\n[[envs]]'))
     status, text = told(tmp_path)
     assert status == 0
-    assert f"{path}: 0 labels entered by a person, 11 accepted as proposed; nobody has compared them" in text
+    assert (
+        f"{path}: 0 labels entered by a person, 11 accepted as proposed; not compared with the picture by a person"
+        in text
+    )
     assert "toy.Bar-v0: done won never occurred; record an episode that ends so" in text
     assert "toy.Bar-v0: truncated stuck never occurred" in text
     assert "done lost never" not in text

@@ -141,7 +141,7 @@ def test_doctor_has_played_what_it_vouches_for() -> None:
 def test_doctor_tells_what_is_missing_with_the_command_that_installs_it(tmp_path: Path) -> None:
     nothing = run("doctor", env={"PATH": "/nonexistent", "DOCKER_HOST": f"unix://{tmp_path}/no.sock"})
     assert nothing.returncode == 1
-    assert "missing  Docker with pluriverse/gym-core: no Docker engine answers" in nothing.stdout
+    assert "missing  Docker with pluriverse/gym-core: the Docker engine doesn't answer" in nothing.stdout
     assert "apt-get install docker.io" in nothing.stdout
     assert "missing  local remotes: " in nothing.stdout
     assert "apt-get install util-linux" in nothing.stdout
@@ -161,7 +161,7 @@ def test_what_a_runtime_lacks_is_one_line_of_doctor_run_and_make(tmp_path: Path)
         "PATH": str(tmp_path / "bin"),
         "DOCKER_HOST": f"unix://{tmp_path}/no.sock",
     }
-    why = "doom needs what isn't installed here (Xvfb, X0tigervnc, no-such-doom)"
+    why = "doom has missing dependencies (Xvfb, X0tigervnc, no-such-doom)"
     fix = "install it with: apt-get install tigervnc-scraping-server xvfb && pip install 'no-such-doom>=1'"
     ill = run("doctor", "doom", env=lacking)
     assert ill.returncode == 1

@@ -69,7 +69,7 @@ async def test_tutorial_leads_from_an_unknown_game_to_rewards_that_are_all_true(
     manifest = TUTORIAL.split("<!-- begin greed/runtime.toml -->\n```toml\n")[1].split("```")[0]
     (tmp_path / "greed/runtime.toml").write_text(manifest)
     author.type(told("rm greed/"))
-    assert "there is no file" in author.type("pluriverse-server validate greed", status=2)
+    assert "no file" in author.type("pluriverse-server validate greed", status=2)
     assert "valid" in author.type(told("pluriverse-server validate --draft"))
 
     await record(author)

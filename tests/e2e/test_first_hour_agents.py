@@ -80,7 +80,7 @@ def test_ids_and_options_of_others_are_answered_with_ours(remote: MachineRemote)
         pluriverse.make("ALE/Pong-v5", 1)
     with pytest.raises(ConfigurationError, match=r"did you mean pluriverse/gym-core\.Pong-v3\?"):
         gymnasium.make("gym-core.Pong-v3")
-    with pytest.raises(ConfigurationError, match=r"there is no option 'gray' \(did you mean grey\?\)"):
+    with pytest.raises(ConfigurationError, match=r"unknown option 'gray' \(did you mean grey\?\)"):
         gymnasium.make("pluriverse/gym-core.Pong-v3", remotes=remote.address, gray=True)
 
 

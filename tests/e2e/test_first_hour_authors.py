@@ -42,7 +42,9 @@ async def test_score_of_labels_that_were_accepted_unseen_says_so(tmp_path: Path)
         await browser.close()
     assert json.loads(labels.read_text())["rewards"]
     told = author.type("pluriverse-server score mine", status=None)
-    assert re.search(r"0 labels entered by a person, \d+ accepted as proposed; nobody has compared them", told)
+    assert re.search(
+        r"0 labels entered by a person, \d+ accepted as proposed; not compared with the picture by a person", told
+    )
     assert "mine.Catch-v0: done won never occurred; record an episode that ends so" in told
     leftovers.assert_none()
 

@@ -66,7 +66,7 @@ async def test_a_model_solves_a_task_of_the_web_in_five_calls() -> None:
         handle = model.facts["handle"]
         task, reward, time, then = begun.splitlines()
         assert (task, reward) == ("Task: Click the button.", "Reward: 0 since the last answer, 0 in all.")
-        assert time == "The episode stands still while you think, with at most 10.0 s left of its own time."
+        assert time == "The episode is paused while you think, with at most 10.0 s left of its own time."
         assert re.fullmatch(rf"Next: click, .* with handle {handle}\.", then)
         seen = await model.call("look", handle=handle, marks=True, tree=True)
         mark = re.search(r'\[(\d+)\] button "Click Me!"', seen)

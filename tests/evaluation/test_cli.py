@@ -75,7 +75,7 @@ def test_run_that_is_ended_with_ctrl_c_keeps_what_was_played(suite: Path, tmp_pa
     until(lambda: results.exists() and results.read_text(), bool)
     process.send_signal(signal.SIGINT)
     said, _ = process.communicate(timeout=DEADLINE_S)
-    assert "the same command goes on from there" in said
+    assert "the same command resumes the run" in said
     assert process.returncode == 130
     _, episodes = Folder(out).read()
     # The one that was being played, too.
@@ -101,8 +101,8 @@ def test_agent_that_hangs_is_not_waited_for_after_a_second_ctrl_c(suite: Path, t
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["nothing"], "there is no suite 'nothing'"),
-        (["realtime", "--agent", "clever"], "there is no such agent"),
+        (["nothing"], "unknown suite 'nothing'"),
+        (["realtime", "--agent", "clever"], "unknown agent"),
         (["realtime", "--remotes", "everywhere"], "remotes"),
         (["realtime", "--task", "nosuch"], "no task of realtime matches nosuch"),
         (["report", "/nowhere"], "no results"),

@@ -73,5 +73,5 @@ def test_recording_that_is_gone_is_told_and_the_page_is_written_all_the_same(fol
 def test_page_of_nothing_is_refused(tmp_path: Path) -> None:
     folder = Folder(tmp_path)
     folder.begin(run())
-    with pytest.raises(ConfigurationError, match="nothing was played"):
+    with pytest.raises(ConfigurationError, match="has no results yet"):
         write_report(folder, report=print)

@@ -60,13 +60,13 @@ def test_run_that_goes_on_with_other_modes_is_of_both(folder: Folder) -> None:
 @pytest.mark.parametrize("other", [run(agent="still"), run(digest="e"), run(suite="large")])
 def test_results_of_another_agent_or_suite_are_not_mixed(folder: Folder, other: object) -> None:
     folder.begin(run())
-    with pytest.raises(ConfigurationError, match="give --out another folder"):
+    with pytest.raises(ConfigurationError, match="choose another folder with --out"):
         folder.begin(other)  # pyright: ignore[reportArgumentType]
 
 
 def test_two_runs_cannot_play_into_one_folder_at_once(folder: Folder) -> None:
     with folder.alone():
-        with pytest.raises(ConfigurationError, match="another run plays into"), Folder(folder.path).alone():
+        with pytest.raises(ConfigurationError, match="another run is using"), Folder(folder.path).alone():
             pass
         folder.begin(run())
         folder.add(episode())
@@ -86,5 +86,5 @@ def test_folder_that_cannot_be_written_is_told(folder: Folder) -> None:
     folder.path.write_text("a file")
     with pytest.raises(ConfigurationError, match="can't be written"):
         folder.begin(run())
-    with pytest.raises(ConfigurationError, match="the same command goes on"):
+    with pytest.raises(ConfigurationError, match="the same command resumes the run"):
         folder.add(episode())

@@ -75,6 +75,6 @@ def test_few_pairs_are_told_in_a_comparison() -> None:
         _, *told = differences("live", tasks, together).rows[0]
         return tuple(told)
 
-    assert verdict(4) == ("+5.0", "-", "4", "-", "fewer than 5 pairs of a task: too few to say")
+    assert verdict(4) == ("+5.0", "-", "4", "-", "fewer than 5 pairs of a task: too few to tell")
     assert verdict(5)[1:] == ("+5.0 to +5.0", "5", "0.000", "real, of fewer than 10 pairs of a task")
     assert verdict(10)[-1] == "real"

@@ -89,7 +89,7 @@ def test_anthropics_model_plays(computer: Computer) -> None:
         assert said == {"type": "text", "text": "reward 0"}
         assert seen["source"]["media_type"] == "image/png"
     assert (third["is_error"], fourth["is_error"]) == (True, True)
-    assert "no key is called" in third["content"][0]["text"]
+    assert "unknown key" in third["content"][0]["text"]
     assert computer.status().elapsed == 30
 
 
@@ -116,7 +116,7 @@ def test_openais_model_plays(computer: Computer) -> None:
         TypeAdapter(list[ResponseInputItemParam]).validate_python(sent["input"])
     output, said = client.sent[1]["input"]
     assert output["output"]["image_url"].startswith("data:image/png;base64,")
-    assert "action 2: (9999, 3) is outside of the picture" in said["content"][0]["text"]
+    assert "action 2: (9999, 3) is outside the picture" in said["content"][0]["text"]
     assert "action 3: not executed" in said["content"][0]["text"]
 
 

@@ -50,7 +50,7 @@ def test_a_number_may_be_given_as_an_integer() -> None:
 @pytest.mark.parametrize(
     ("given", "complaint"),
     [
-        ({"lvel": 2}, "there is no option 'lvel'; there are: level, mode, speed, music, skill"),
+        ({"lvel": 2}, "unknown option 'lvel'; known: level, mode, speed, music, skill"),
         ({"level": 0}, "'level' is 0, expected an integer at least 1 and at most 9"),
         ({"level": True}, "'level' is True, expected an integer"),
         ({"level": 2.0}, "'level' is 2.0, expected an integer"),

@@ -252,9 +252,7 @@ async def test_it_dies_with_a_parent_that_is_killed() -> None:
 
 @pytest.mark.parametrize("name", ["no-such-program", "/no/such/program", "./no-such-program", "/", "/etc/passwd"])
 async def test_program_that_is_not_there_is_named(name: str) -> None:
-    with pytest.raises(
-        StartError, match=f"the program '{name}' (is not there or not executable|was not found on PATH)"
-    ):
+    with pytest.raises(StartError, match=f"the program '{name}' (is missing or not executable|was not found on PATH)"):
         await ChildProcess.start("toy", [name])
 
 
@@ -358,7 +356,7 @@ def test_port_whose_last_connections_linger_is_free() -> None:
 
 @pytest.mark.parametrize("host", ["192.0.2.1", "2001:db8::1", "no such host"])
 def test_address_that_this_machine_lacks_is_told_to_be_the_reason(host: str) -> None:
-    with pytest.raises(StartError, match=f"on '{host}': that is no address of this machine; choose one with --host"):
+    with pytest.raises(StartError, match=f"on '{host}': not an address of this machine; choose one with --host"):
         require_free("VNC", host, free_port(), "--vnc-port")
 
 

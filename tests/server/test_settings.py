@@ -36,7 +36,7 @@ def test_password_does_not_show_where_settings_are_printed() -> None:
         ({"idle_timeout_s": -1.0}, "the idle time limit is -1.0 s"),
         ({"idle_timeout_s": math.nan}, "the idle time limit is nan s"),
         ({"drain_s": -1.0}, "the drain time limit is -1.0 s"),
-        ({"password": None}, "neither a password nor a list of tokens"),
+        ({"password": None}, "missing password and tokens"),
         ({"session_timeout_s": math.inf}, "the session time limit is inf s"),
     ],
 )

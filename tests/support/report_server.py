@@ -56,7 +56,7 @@ class ReportServer:
         while not self._waiting:
             self._peer.settimeout(max(0.001, deadline - time.monotonic()))
             chunk = self._peer.recv(65536)
-            assert chunk, "the program hung up"
+            assert chunk, "the program closed the connection"
             *lines, self._rest = (self._rest + chunk).split(b"\n")
             self._waiting.extend(map(decode_report, lines))
         return self._waiting.popleft()

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
-import simplejpeg  # pyright: ignore[reportMissingTypeStubs] - it has them, in a place where nobody looks
+import simplejpeg  # pyright: ignore[reportMissingTypeStubs] - it has them, in an unusual place
 from numpy.typing import NDArray
 from pluriverse_protocol.rfb.numbers import Encoding
 

@@ -2,4 +2,4 @@
 
 
 class AuthoringError(Exception):
-    """A command can't do what it was asked; the message says why, and what to do."""
+    """A command failed; the message gives the reason and a remedy."""

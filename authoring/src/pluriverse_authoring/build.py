@@ -50,7 +50,7 @@ def checkout() -> Path:
     missing = [name for name in SOURCES if not (root / name).exists()]
     if missing:
         raise AuthoringError(
-            f"images are made from a checkout of pluriverse's sources; {root} has no {missing[0]}; "
+            f"images are built from a checkout of pluriverse's sources; {root} lacks {missing[0]}; "
             "get one with git clone, run make setup in it, and use its .venv/bin/pluriverse-server"
         )
     return root
@@ -70,7 +70,7 @@ def build(directory: Path, manifest: Manifest, tag: str) -> None:
     status = process.wait()
     sender.join()
     if status != 0:
-        raise AuthoringError(f"docker build ended with status {status}; what it said is above")
+        raise AuthoringError(f"docker build ended with status {status}; its output is above")
 
 
 def build_command(docker: str, directory: Path, manifest: Manifest, tag: str) -> Sequence[str]:

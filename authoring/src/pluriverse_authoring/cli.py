@@ -34,7 +34,7 @@ from pluriverse_authoring import AuthoringError
 
 PANEL = "Making a runtime"
 
-RecordingArgument = Annotated[Path, typer.Argument(help="A file that record has written.", show_default=False)]
+RecordingArgument = Annotated[Path, typer.Argument(help="A recording, *.plrec.", show_default=False)]
 
 
 def _exit_on_authoring_error(command: Callable[..., None]) -> Callable[..., None]:
@@ -53,10 +53,10 @@ def init(
         str, typer.Argument(help="The runtime's id: lower-case letters, digits and dashes.", show_default=False)
     ],
     directory: Annotated[
-        Path | None, typer.Option(help="The folder to write it into; if not given, NAME here.", show_default=False)
+        Path | None, typer.Option(help="The folder to write to; by default NAME.", show_default=False)
     ] = None,
 ) -> None:
-    """Write a runtime that runs as it is, with a tiny game to be replaced by your own program.
+    """Write a complete runtime with a tiny game, to be replaced by your own program.
 
     The game reports nothing: its score and lives are read from the screen, as with any program.
     """
@@ -73,24 +73,24 @@ def look(
         list[str],
         typer.Argument(
             metavar="COMMAND",
-            help="A program with its arguments; the address or the file of a page; or a runtime's folder.",
+            help="A program with its arguments; the address or file of a page; or a runtime's folder.",
             show_default=False,
         ),
     ],
     output: Annotated[
         Path | None,
-        typer.Option(help="The folder of the new runtime; if not given, named after the program.", show_default=False),
+        typer.Option(help="The folder of the new runtime; by default named after the program.", show_default=False),
     ] = None,
     screen: Annotated[str, typer.Option(help="The new runtime's screen, WIDTHxHEIGHT in pixels.")] = "1024x768",
-    env: Annotated[str | None, typer.Option(help="Of a runtime with several environments, which.")] = None,
+    env: Annotated[str | None, typer.Option(help="The environment, if the runtime has several.")] = None,
     vnc_port: VncPortOption = 5900,
     rewarder_port: RewarderPortOption = 15900,
     verbose: VerboseOption = False,
 ) -> None:
-    """Run a program without any runtime.toml, look at it in the browser, and write down what is read of it.
+    """Run a program without a runtime.toml, look at it in the browser, and write its sources to a new runtime.toml.
 
-    Drag a region in the viewer, and each reader that may fit says what it reads and how sure it is. Each choice becomes
-    a table of a new runtime.toml.
+    Drag a region in the viewer, and each reader that may fit shows its reading and confidence. Each choice becomes
+    a table of the new runtime.toml.
     """
     import re
 
@@ -114,7 +114,7 @@ def validate(
     """Check a runtime: prints each mistake with its file, line and remedy; exit status 2 if there are any.
 
     Checks runtime.toml and the games' files, the files and programs that they name, the places on the screen, and the
-    environments. Warns of what runs but is likely to give wrong rewards. Starts nothing but the catalogue's script.
+    environments. Warns of rules that are likely to give wrong rewards. Starts only the catalogue's script.
     """
     from .validate import validate as check
 
@@ -137,10 +137,10 @@ def try_(
     draft: DraftOption = False,
     verbose: VerboseOption = False,
 ) -> None:
-    """Run a remote whose viewer draws what each source reads over the picture, with the rewards beside it.
+    """Run a remote whose viewer draws each source's reading over the picture, with the rewards beside it.
 
-    Open the printed address, take control, and play: every reading is framed where it was read, with its value and
-    state, and each reward and end is listed.
+    Open the printed address, take control, and play: every reading is framed in place, with its value and state, and
+    each reward and end is listed.
     """
     with exit_on_error():
         settings = _prepare(runtime, env, host, vnc_port, rewarder_port, password, draft, verbose)
@@ -153,24 +153,24 @@ def record(
     seconds: Annotated[
         float | None,
         typer.Option(
-            min=1, max=MAX_SECONDS, help="End after so many seconds; if not given, with Ctrl-C or after a day."
+            min=1, max=MAX_SECONDS, help="End after this many seconds; by default with Ctrl-C or after a day."
         ),
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option(help="The file; if not given, the next number in the runtime's recordings.", show_default=False),
+        typer.Option(help="The file; by default the next number in the runtime's recordings.", show_default=False),
     ] = None,
     keep: Annotated[
         Literal["all", "often", "regions"],
         typer.Option(
-            help="all: each picture of the screen. often: the sources' regions, and all of it five times a second, "
-            "or less often and coarsely as needed for 10 MB in four minutes. "
-            "regions: these, and all of it coarsely every five seconds."
+            help="all: every picture of the screen. often: the sources' regions, and the whole screen five times a "
+            "second, or less often and coarsely to stay within 10 MB in four minutes. "
+            "regions: the regions, and the whole screen coarsely every five seconds."
         ),
     ] = "all",
     agent: Annotated[
         Literal["person", "random"],
-        typer.Option(help="Who plays: a person, in the viewer; or random choices of the environment's spaces."),
+        typer.Option(help="Who plays: a person in the viewer, or a random agent in the environment's spaces."),
     ] = "person",
     host: HostOption = "127.0.0.1",
     vnc_port: VncPortOption = 5900,
@@ -190,7 +190,7 @@ def record(
     from .record import RecordedRemote, RecordingOptions
 
     if output is not None and (there := already_there(output)) is not None:
-        fail(f"{there} is there already; name another file with --output", EXIT_USAGE)
+        fail(f"{there} already exists; name another file with --output", EXIT_USAGE)
     options = RecordingOptions(output, seconds, keep, random_agent=agent == "random")
     with exit_on_error():
         settings = _prepare(runtime, env, host, vnc_port, rewarder_port, password, draft, verbose)
@@ -209,26 +209,26 @@ def label(
         str | None,
         typer.Option(
             metavar="CMD",
-            help="First ask a program what the sources show.",
+            help="Let this program propose labels.",
             show_default=False,
         ),
     ] = None,
     source: Annotated[
-        str | None, typer.Option(help="With --propose: ask about this source; if not given, all.", show_default=False)
+        str | None, typer.Option(help="With --propose: only this source; by default all.", show_default=False)
     ] = None,
     frames: Annotated[
-        bool, typer.Option("--frames", help="With --propose: show it whole pictures, not just the source's region.")
+        bool, typer.Option("--frames", help="With --propose: send whole pictures, not only the source's region.")
     ] = False,
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Where the page is served; 0 for any free port.")] = 0,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The page's port; 0: any free port.")] = 0,
 ) -> None:
-    """Label in the browser what a recording's score really was, and when its episodes began and ended.
+    """Label a recording's true score and the beginnings and ends of its episodes in the browser.
 
     Step through it frame by frame with the keyboard. The sources' readings are proposed; each label is saved at once to
     NAME.labels.json beside the recording.
 
-    With --propose a program is asked about each picture that differs, and its answers are proposed instead: none is a
-    label until you accept it. It gets a line of JSON for each picture, and answers with one (docs/authoring.md). The
-    proposals are kept in NAME.proposals.json, and are there the next time.
+    With --propose a program proposes a value for each distinct picture instead; a proposal becomes a label when you
+    accept it. The program reads and writes one line of JSON per picture (docs/authoring.md). The proposals are kept in
+    NAME.proposals.json for the next time.
     """
     from .label import label_recording
 
@@ -237,7 +237,7 @@ def label(
 
         ask(recording, propose, source, typer.echo, frames=frames)
     elif source is not None or frames:
-        fail("--source and --frames are of --propose", EXIT_USAGE)
+        fail("--source and --frames need --propose", EXIT_USAGE)
     asyncio.run(label_recording(recording, port, typer.echo))
 
 
@@ -247,13 +247,13 @@ def learn(
     env: EnvArgument = None,
     characters: Annotated[
         str | None,
-        typer.Option(help="The characters to be learnt; if not given, 0123456789 for a number.", show_default=False),
+        typer.Option(help="The characters to learn; by default 0123456789 for a number.", show_default=False),
     ] = None,
 ) -> None:
     """Learn what a source's characters look like from the runtime's labelled recordings; writes its glyph file.
 
-    Glyphs need a gap between them; what touches or overlaps is read by Tesseract. Crops that aren't read as they are
-    labelled are left out, and listed.
+    Glyphs need a gap between them; use Tesseract for characters that touch or overlap. Crops whose reading differs
+    from their label are left out and listed.
     """
     from .learn import learn_source
 
@@ -283,13 +283,15 @@ class CropCommand(TyperCommand):
 
 def crop(
     recording: RecordingArgument,
-    picture: Annotated[Path, typer.Argument(help="Where the picture goes, a PNG.", show_default=False)],
-    at: Annotated[float, typer.Option(min=0, help="The moment, in seconds since it began.", show_default=False)],
+    picture: Annotated[Path, typer.Argument(help="The PNG file to write.", show_default=False)],
+    at: Annotated[
+        float, typer.Option(min=0, help="The time, in seconds since the recording began.", show_default=False)
+    ],
     source: Annotated[str | None, typer.Option(help="Cut out the region of this source.", show_default=False)] = None,
     region: Annotated[
         tuple[int, int, int, int] | None,
         typer.Option(
-            help="X, y, width and height in pixels, in one word or in four; if neither is given, all of it.",
+            help="X,Y,WIDTH,HEIGHT in pixels, also as four words; by default the whole picture.",
             show_default=False,
         ),
     ] = None,
@@ -305,24 +307,23 @@ def score(
     runtime: RuntimeArgument,
     recordings: Annotated[
         list[Path] | None,
-        typer.Argument(help="The recordings; if none is named, all of the runtime's.", show_default=False),
+        typer.Argument(help="The recordings; by default all of the runtime's.", show_default=False),
     ] = None,
     write: Annotated[
-        bool, typer.Option(help="Whether to write NAME.report.json and pictures of what disagrees.")
+        bool, typer.Option(help="Whether to write NAME.report.json and pictures of disagreements.")
     ] = True,
     mutate: Annotated[
-        bool, typer.Option("--mutate", help="Say which wrong rules the recordings would not notice, too.")
+        bool, typer.Option("--mutate", help="Also list wrong rules that the recordings would not notice.")
     ] = False,
 ) -> None:
-    """Read recordings again with the present runtime.toml and compare with their labels; exit status 1 if they differ.
+    """Replay recordings with the current runtime.toml and compare with their labels; exit status 1 if they differ.
 
-    Reports how many rewards and ends there are, with precision and recall, the sums of reward, wrong episodes, and
-    delays in seconds, limited by the key score.max_delay; and each disagreement as a picture beside the recording. What
-    nothing was compared with is told, and exit status 1 as well: an environment's rewards or ends that no recording
-    has, and recordings without labels.
+    Reports the numbers of rewards and ends, with precision and recall, the sums of reward, wrong episodes, and delays
+    in seconds, limited by the key score.max_delay; and each disagreement as a picture beside the recording. Rewards or
+    ends of an environment that no recording has, and recordings without labels, are reported, with exit status 1.
 
-    With --mutate each rule is then changed in turn, such as the sign of a reward, a missing end, a number in a
-    condition one more, and the recordings judged again: a wrong rule that none of them notices isn't tested.
+    With --mutate each rule is then changed in turn, such as the sign of a reward, a missing end, or a number in a
+    condition plus one, and the recordings are scored again: a wrong rule that none of them notices isn't tested.
     """
     from .score import score as compare
 
@@ -332,24 +333,23 @@ def score(
 def build(
     runtime: RuntimeArgument,
     tag: Annotated[
-        str | None, typer.Option(help="The image's name; if not given, pluriverse/ID.", show_default=False)
+        str | None, typer.Option(help="The image's name; by default pluriverse/ID.", show_default=False)
     ] = None,
 ) -> None:
     """Build a runtime's image with Docker, on the same layers as the shipped ones.
 
-    debian.txt in the folder lists Debian packages as PROGRAM:PACKAGE, one a line; those of Python are the dependencies
-    in its pyproject.toml.
-    Needs a checkout of pluriverse's sources.
+    debian.txt in the folder lists Debian packages as PROGRAM:PACKAGE, one per line; Python packages are the
+    dependencies in its pyproject.toml. Needs a checkout of pluriverse's sources.
     """
     from .build import build as make
     from .validate import validate as check
 
     found = check(runtime)
     if found.manifest is None:
-        fail(f"{runtime} can't be built: pluriverse-server validate {runtime} says why", EXIT_USAGE)
+        fail(f"{runtime} can't be built; for the reason run: pluriverse-server validate {runtime}", EXIT_USAGE)
     image = tag or f"pluriverse/{found.manifest.runtime.id}"
     make(runtime, found.manifest, image)
-    typer.echo(f"made {image}; run it with: docker run --rm -p 5900:5900 -p 15900:15900 {image}")
+    typer.echo(f"built {image}; run it with: docker run --rm -p 5900:5900 -p 15900:15900 {image}")
 
 
 def _prepare(

@@ -44,7 +44,7 @@ def _place(recording: Path, replay: Replay, source: str | None, region: Sequence
         sources = game_of(recording, replay.header).screen_sources
         if source not in sources:
             there = ", ".join(sources) or "none"
-            raise AuthoringError(f"{source!r} is no source on the screen; those that are: {there}")
+            raise AuthoringError(f"{source!r} isn't a source on the screen; expected one of: {there}")
         region = sources[source].region
     x, y, width, height = region if region is not None else (0, 0, *screen)
     if min(x, y) < 0 or min(width, height) < 1 or x + width > screen[0] or y + height > screen[1]:

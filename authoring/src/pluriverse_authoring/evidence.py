@@ -1,4 +1,4 @@
-"""What a recording says of rules beside its labels: readings, the keys that were pressed, the waits for episodes."""
+"""A recording's evidence about rules beside its labels: readings, pressed keys, the waits for episodes."""
 
 from __future__ import annotations
 

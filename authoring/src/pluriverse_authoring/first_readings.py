@@ -1,4 +1,4 @@
-"""Ends that hold already as an episode begins: by what sources say at first, by ``ready``, or in recordings."""
+"""Ends that already hold as an episode begins: by first readings, by ``ready``, or in recordings."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def ends_at_once(game: GameTables, recorded: Mapping[str, Mapping[str, Value]]) 
             when = next((when for when, values in moments.items() if holds(text, values)), None)
             if when is not None:
                 known = describe(text, moments[when])
-                yield path, f"{text!r} holds already {when}, where {known}: no episode could begin; name a later sign"
+                yield path, f"{text!r} holds already {when}, where {known}: no episode could begin; choose a later sign"
 
 
 def values_when_ready(recording: Path, env_id: str) -> dict[str, Value]:
@@ -49,7 +49,7 @@ def values_when_ready(recording: Path, env_id: str) -> dict[str, Value]:
                 case _:
                     pass
     except (OSError, MalformedRecording):
-        pass  # Scoring says what is wrong with it.
+        pass  # Scoring reports its problem.
     return {}
 
 

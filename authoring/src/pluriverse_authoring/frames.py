@@ -76,7 +76,7 @@ class RecordedFrames:
         self._spool.close()
 
     def png(self, index: int) -> bytes:
-        """Return picture ``index`` as PNG; raise IndexError if there is none."""
+        """Return picture ``index`` as PNG; raise IndexError without one."""
         if not 0 <= index < len(self.times):
             raise IndexError(index)
         frame = self._blank()

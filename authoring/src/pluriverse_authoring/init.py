@@ -25,7 +25,7 @@ def init(name: str, directory: Path) -> list[Path]:
     """Write the runtime ``name`` into ``directory``, which is made if need be; return its files."""
     if not NAME.fullmatch(name):
         raise AuthoringError(
-            f"{name!r} is no name for a runtime; expected lower-case letters, digits and dashes, as my-game"
+            f"{name!r} isn't a name for a runtime; expected lower-case letters, digits and dashes, such as my-game"
         )
     try:
         if directory.exists() and any(directory.iterdir()):

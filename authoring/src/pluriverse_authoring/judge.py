@@ -113,7 +113,7 @@ def judge_samples(
 ) -> Result:
     """Compare with the labels what the rules of ``game``, an environment's tables by its id, make of a recording.
 
-    ``right``: the rules that say what a labelled value earns by the second; if not given, the same.
+    ``right``: the rules that give a labelled value's reward by the second; by default the same.
     """
     rescraper = Rescraper(game, samples)
     readings = ReadingComparison(labels)
@@ -281,7 +281,7 @@ def never_ended(game: GameTables, page: PageTable | None, results: Sequence[Resu
     """Return the ends by an environment's rules that occurred in no recording, such as ``done won``."""
     ends = {mark.what for one in results for mark in one.dones.all}
     if not ends:
-        return []  # ``uncompared`` says so
+        return []  # reported by ``uncompared``
     kinds = {kind for kind, _ in ends}
     tables = (("done", "terminated", game.episode.done), ("truncated", "truncated", game.episode.truncated))
     found = [

@@ -47,7 +47,7 @@ from pluriverse_authoring.labels import (
 
 from .frames import RecordedFrames, changes, events
 
-STOPPED: Final = "Ctrl-C ends it; every label is saved already."
+STOPPED: Final = "Ctrl-C stops it; all labels are saved."
 
 HOST: Final = "127.0.0.1"
 
@@ -160,7 +160,7 @@ class LabelServer:
         try:
             png = await asyncio.to_thread(self._recorded.png, int(request.match_info["index"]))
         except IndexError:
-            raise web.HTTPNotFound(text="there is no such picture") from None
+            raise web.HTTPNotFound(text="no such picture") from None
         return web.Response(body=png, content_type="image/png", headers={"Cache-Control": "max-age=3600, immutable"})
 
     async def _take_labels(self, request: web.Request) -> web.StreamResponse:
@@ -190,7 +190,7 @@ async def label_recording(path: Path, port: int, say: Callable[[str], None]) -> 
             try:
                 known, earned = what_is_read(game_of(path, recorded.header))
             except ManifestError as error:
-                say(f"{error}\nso the page knows of the sources only what was read of them")
+                say(f"{error}\nso the page shows only the sources' recorded readings")
                 known, earned = {}, None
             server = LabelServer(path, recorded, known, earned)
         except MalformedRecording as error:

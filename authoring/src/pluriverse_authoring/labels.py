@@ -108,7 +108,7 @@ class Labels(Table):
 
 
 class Proposals(Table):
-    """What a program proposed for each source by time, and the command that it is ``by``; none is a label."""
+    """A program's proposals for each source by time, and its command, ``by``; they aren't labels."""
 
     by: Annotated[dict[SourceName, Text], Field(max_length=MAX_SOURCES)] = {}
     sources: Annotated[

@@ -46,9 +46,7 @@ MAX_SHOWN: Final = 60
 # The confidence that sources ask for by default.
 MIN_CONFIDENCE: Final = 0.8
 
-LABEL_WELL: Final = (
-    "see that labels say just what the region shows, and that the region holds one line and nothing else"
-)
+LABEL_WELL: Final = "check that labels match the region exactly, and that the region has one line and nothing else"
 
 # Glyphs that read less of the labelled crops aren't any.
 MIN_CLEAR: Final = 0.75
@@ -95,7 +93,7 @@ def learn_source(directory: Path, name: str, env_id: str | None = None, characte
     source = game.sources.get(name)
     if not isinstance(source, (NumberSource, TextSource)):
         readable = [name for name, other in game.sources.items() if isinstance(other, (NumberSource, TextSource))]
-        raise AuthoringError(f"{name} reads no number or text; those that do are: {', '.join(readable) or 'none'}")
+        raise AuthoringError(f"{name} doesn't read a number or text; expected one of: {', '.join(readable) or 'none'}")
     line = source.written if isinstance(source, NumberSource) else PLAIN
     if ANYTHING in line:
         raise AuthoringError(
@@ -121,8 +119,8 @@ def learn_source(directory: Path, name: str, env_id: str | None = None, characte
     if not crops:
         whose = f"of {env_id} in" if manifest.games is not None else "in"
         raise AuthoringError(
-            f"no recording {whose} {directory / RECORDINGS} says what {name} was; make one with pluriverse-server "
-            "record, and say it with pluriverse-server label"
+            f"no recording {whose} {directory / RECORDINGS} has labels of {name}; make one with pluriverse-server "
+            "record, and label it with pluriverse-server label"
         )
     needed = characters if characters is not None else DIGITS if isinstance(source, NumberSource) else ""
     chosen: list[int] = np.linspace(0, len(crops) - 1, min(len(crops), MAX_CROPS)).astype(int).tolist()
@@ -268,11 +266,11 @@ def _check(crops: Sequence[tuple[Pixels, str]], characters: str, names: Sequence
         )
     if lacking := missing([label for _, label in crops], characters):
         raise AuthoringError(
-            f"no crop shows {', '.join(lacking)}; label moments that show each at least once, or name the characters "
+            f"no crop shows {', '.join(lacking)}; label moments that show each at least once, or list the characters "
             "that can appear"
         )
     if not any(label.strip() for _, label in crops):
-        raise AuthoringError("all crops are labelled as empty; label moments at which something stands in the region")
+        raise AuthoringError("all crops are labelled as empty; label moments with text in the region")
 
 
 def _trial(way: Way, glyphs: Glyphs, crops: Sequence[tuple[Pixels, str]], chosen: Iterable[int], most: float) -> _Trial:
@@ -345,6 +343,6 @@ def _nothing_found(ways: Sequence[Way], needed: set[str]) -> str:
 def _misread(names: Sequence[str], doubts: Sequence[Doubt], count: int) -> str:
     first = doubts[0]
     return (
-        f"{len(doubts)} of {count} crops aren't read as they are labelled; {names[first.crop]} {first}, expected at "
-        f"least {MIN_CONFIDENCE}; mend its label, leave it out if it is half drawn, or label more like it"
+        f"{len(doubts)} of {count} crops don't read as labelled; {names[first.crop]} {first}, expected at "
+        f"least {MIN_CONFIDENCE}; correct its label, remove it if it is half drawn, or label more like it"
     )

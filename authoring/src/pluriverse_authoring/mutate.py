@@ -162,7 +162,7 @@ def _of_limits(game: GameTables) -> Iterator[Mutation]:
                     limited = source.model_copy(update={bound: tighter})
                     return recorded.differs(game.model_copy(update={"sources": {**game.sources, name: limited}}))
 
-                yield f"{bound} of {name}, as nothing differs with one that is too tight", notices
+                yield f"{bound} of {name}, as a tighter one changes nothing", notices
 
 
 def _tighter(source: Source, bound: str, values: Sequence[Sequence[float]]) -> float | str | None:

@@ -1,4 +1,4 @@
-"""Asks a program what a recording's pictures show, and keeps what it says in NAME.proposals.json.
+"""Asks a program what a recording's pictures show, and keeps its answers in NAME.proposals.json.
 
 The program gets a line of JSON on its standard input for each picture, and writes one for each to its output, in any
 order, before it ends::
@@ -8,7 +8,7 @@ order, before it ends::
 
 ``png`` is a picture in base64: what was in the source's ``region``, or with --frames the whole screen. ``kind`` is
 ``number``, ``string`` or ``boolean``, or null where values may be of any. A ``value`` of null is no proposal;
-``confidence``, of 0 to 1, is 1 unless it says otherwise.
+``confidence``, of 0 to 1, is 1 by default.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def propose(
 ) -> None:
     """Ask a program's ``command`` about each picture of a source, or of all; write the proposals.
 
-    With ``frames`` it is shown the whole screen each time, else the source's region. ``say`` gets what came of it.
+    With ``frames`` it is shown the whole screen each time, else the source's region. ``say`` gets the result.
     """
     try:
         recorded = RecordedFrames(recording)
@@ -119,18 +119,18 @@ def _pictures_of(recorded: RecordedFrames, regions: Mapping[str, Known], *, fram
             found[key] = Picture(name, known.kind, known.region, [at], png_of(frame if frames else part))
             if len(found) > MAX_PICTURES:
                 raise AuthoringError(
-                    f"there are over {MAX_PICTURES} different pictures of {', '.join(regions)}; name one source with "
+                    f"over {MAX_PICTURES} different pictures of {', '.join(regions)}; choose one source with "
                     "--source, or make its region smaller"
                 )
     return list(found.values())
 
 
 def _ask(command: str, pictures: Sequence[Picture], answers: dict[int, Answer]) -> None:
-    """Put what a program says of the pictures into ``answers``, by their places."""
+    """Put a program's answers about the pictures into ``answers``, by their places."""
     try:
         words = shlex.split(command)
     except ValueError as error:
-        raise AuthoringError(f"{command!r} is no command: {error}") from None
+        raise AuthoringError(f"{command!r} isn't a command: {error}") from None
     if not words:
         raise AuthoringError("expected a program's command")
     with tempfile.TemporaryFile() as questions:
@@ -162,7 +162,7 @@ def _lines(process: subprocess.Popen[bytes], command: str) -> Iterator[bytes]:
     pending = b""
     while True:
         if not select.select([process.stdout], [], [], ANSWER_S)[0]:
-            raise AuthoringError(f"{command} has said nothing for {ANSWER_S:g} s")
+            raise AuthoringError(f"{command} has been silent for {ANSWER_S:g} s")
         data = os.read(process.stdout.fileno(), MAX_LINE_BYTES)
         if not data:
             return
@@ -180,7 +180,7 @@ def _answer(command: str, line: bytes, pictures: Sequence[Picture]) -> Answer:
         why = "; ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors()[:3])
         raise AuthoringError(f'{command} answers {text!r:.200}; expected {{"id": 0, "value": 120}}: {why}') from None
     if answer.id >= len(pictures):
-        raise AuthoringError(f"{command} answers {text!r:.200}, and no picture has that id")
+        raise AuthoringError(f"{command} answers {text!r:.200}, an unknown picture id")
     kind = pictures[answer.id].kind
     if kind is not None and answer.value is not None and _kind_of(answer.value) != kind:
         raise AuthoringError(
@@ -213,5 +213,5 @@ def _chosen(known: Mapping[str, Known], source: str | None) -> dict[str, Known]:
             raise AuthoringError(f"--source {source}: expected a source on the screen, of which there are: {there}")
         return {source: visible[source]}
     if not visible:
-        raise AuthoringError("no source is on the screen; name a region in runtime.toml for what is to be proposed")
+        raise AuthoringError("no source is on the screen; define a source with a region in runtime.toml")
     return visible

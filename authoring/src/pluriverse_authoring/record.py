@@ -143,7 +143,7 @@ def _regions(manifest: Manifest, env_id: str) -> tuple[Box, ...]:
         x, y, width, height = source.region
         found.append((x, y, width, height))
     if not found:
-        raise ManifestError(f"no source of {env_id} reads the screen, so there are no regions to keep; use --keep all")
+        raise ManifestError(f"no source of {env_id} reads the screen, so --keep needs to be all")
     return tuple(found)
 
 
@@ -207,7 +207,7 @@ class RandomAgent:
                 await self._act([*released, *(KeyEvent(key, down=True) for key in wanted - held)])
                 held = wanted
             except RequestError:
-                # The screen is being started again: nobody can press anything, and nothing is down on the new one.
+                # The screen is restarting: nothing can be pressed, and nothing is down on the new one.
                 held = set()
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(CHOICE_S):

@@ -1,4 +1,4 @@
-"""Reads a part of the screen by each reader that may fit, and says how sure it is. Pure but for files of glyphs."""
+"""Reads a part of the screen with each reader that may fit, and its confidence. Pure but for files of glyphs."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ MIN_SHARE: Final = 0.02
 # As bars' own default: by how much each channel may differ.
 TOLERANCE: Final = 48
 
-# A bar that is contradicted by more than a fortieth of its length is none, but a region that is too large for it.
+# A bar contradicted by more than a fortieth of its length isn't a bar, but a region that is too large for it.
 MIN_BAR_SURE: Final = 0.95
 
 # A picture whose pixels deviate so much from their mean can't be mistaken for an empty place.
@@ -174,14 +174,14 @@ def _bars(pixels: Pixels, region: Region, colours: list[tuple[str, float]]) -> I
 
 
 def _template(pixels: Pixels, region: Region) -> Iterator[Proposal]:
-    """Yield the picture itself, if it has a shape: how sure it is says how unlike a flat colour."""
+    """Yield the picture itself, if it has a shape: its confidence is its difference from a flat colour."""
     deviation = float(pixels[..., :3].astype(np.float32).std(axis=(0, 1)).max())
     if deviation >= FLAT:
-        yield Proposal("picture as it is now", True, min(1.0, deviation / SHARP), _screen("template", region))
+        yield Proposal("current picture", True, min(1.0, deviation / SHARP), _screen("template", region))
 
 
 def _pixel(pixels: Pixels, region: Region) -> Iterator[Proposal]:
-    """Yield the colour in the middle: how sure it is says how much of the region has it."""
+    """Yield the colour in the middle: its confidence is its share of the region."""
     x, y = region[2] // 2, region[3] // 2
     colour = f"#{bytes(pixels[y, x, 2::-1]).hex()}"
     sure = float(ColourReader([colour], TOLERANCE).mask(pixels).mean())

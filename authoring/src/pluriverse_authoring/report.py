@@ -108,15 +108,15 @@ def print_results(
     console.print(_LEGEND, style="dim")
     for path, result in results.items():
         entered, accepted = result.labels
-        unseen = "" if entered or not accepted else "; nobody has compared them with the picture"
+        unseen = "" if entered or not accepted else "; not compared with the picture by a person"
         _say(console, f"{path}: {entered} labels entered by a person, {accepted} accepted as proposed{unseen}")
         if not result.perfect:
             where = f"; see {beside(path, PICTURES_SUFFIX)}" if written else ""
             _say(console, f"{path}: {len(result.disagreements)} disagreements{where}")
         if not result.compared:
-            _say(console, f"{path}: nothing compared: there is no reward and no end in it, nor in its labels")
+            _say(console, f"{path}: nothing compared: neither it nor its labels have a reward or an end")
         if result.recorded_with is not None:
-            what = "what isn't read from the screen is as that version said"
+            what = "readings other than the screen's are that version's"
             _say(console, f"{path}: warning: recorded with version {result.recorded_with} of the runtime: {what}")
     for path in unlabelled:
         _say(console, f"{path}: not compared: it has no labels; make them with: pluriverse-server label {path}")
@@ -179,7 +179,7 @@ def _shares(matched: Matched[Any], fps: float) -> dict[str, Any]:
 
 
 def _compared(matched: Matched[Any]) -> str:
-    """Format how many are true, with precision and recall, rounded down: 100 says that nothing is wrong."""
+    """Format how many are true, with precision and recall, rounded down: 100 means that nothing is wrong."""
     if not matched.compared:
         return "nothing compared"
     count = len(matched.pairs) + len(matched.missed)

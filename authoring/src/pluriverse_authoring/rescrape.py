@@ -1,7 +1,7 @@
 """A recording's samples through a game's present rules: its episodes, with what they earned and how they ended. Pure.
 
 Where the sources that decide it were read when it was recorded, an episode begins as it did then. Where they weren't,
-as in a draft, or where these rules see an end that nobody saw then, it begins when ``ready`` holds: a game that
+as in a draft, or where these rules see a new end, it begins when ``ready`` holds: a game that
 restarts in its own process is another episode.
 """
 
@@ -21,7 +21,7 @@ from pluriverse_server.sources.settle import SETTLE_S, Settlers
 from .compare import Mark
 from .samples import Samples
 
-# How long readings that end an episode may settle after the next was requested, and those that say that one is ready.
+# How long readings of an episode's end may settle after the next was requested, and those of its beginning.
 GRACE_S: Final = 1.0
 
 
@@ -64,7 +64,7 @@ class Rescraper:
         self._env_id = samples.header.env_id
         self._game = self._play(self._env_id)
         self._playing: Scraped | None = None
-        # Since when the program was ready, as was said; when these rules then saw an end.
+        # Since when the program was ready, as reported; when these rules then saw an end.
         self._ready_at: float | None = None
         self._over_at: float | None = None
         self._next_at: float | None = None
@@ -154,7 +154,7 @@ class Rescraper:
         if not self._game.decided_live:
             return self._game.is_led(at, readings)
         if self._over_at is not None:
-            # What was said of this end may still come.
+            # Reports of this end may still come.
             return at - self._over_at >= GRACE_S and self._game.is_led(at, readings)
         return self._game.rules.ready(readings) or at - self._ready_at >= GRACE_S
 
@@ -192,7 +192,7 @@ class Rescraper:
 class _Game:
     """One environment's rules.
 
-    ``reports``: its program or page said itself what it earned, and when it was ready; ``is_read``: it has sources.
+    ``reports``: its program or page reported its rewards, and when it was ready; ``is_read``: it has sources.
     ``unread``: those that have to settle, and hadn't as the episode began.
     """
 
@@ -221,7 +221,7 @@ class _Game:
     def begin(self, episode_id: int, at: float) -> None:
         if self._lacking:
             lacking = ", ".join(self._lacking)
-            raise SourceError(f"{lacking}: not on the screen, and not read when this was recorded; record anew")
+            raise SourceError(f"{lacking}: neither on the screen nor read when this was recorded; record again")
         unsettled = self._settlers.begin(at)
         self.unread = dict.fromkeys(unsettled, Reading())
         self._settled_by = None

@@ -45,7 +45,7 @@ class RuntimeFile:
             self._model = GameFile
 
     def check(self) -> None:
-        """Raise ManifestError if somebody has made a mistake in the file."""
+        """Raise ManifestError if the file has mistakes."""
         self._check(read_document(self._path)[0])
 
     def add_source(self, name: str, table: Mapping[str, Any], *, reward: bool, picture: bytes) -> None:
@@ -115,7 +115,7 @@ def begin(words: Sequence[str], folder: Path | None, screen: tuple[int, int]) ->
     folder = folder or Path(_name_of(words))
     path = folder / FILE_NAME
     if path.exists():
-        raise AuthoringError(f"{path} is there already; look at it with: pluriverse-server look {folder}")
+        raise AuthoringError(f"{path} already exists; look at it with: pluriverse-server look {folder}")
     text = _runtime_toml(_as_id(folder.absolute().name) or _name_of(words), words, screen)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -133,7 +133,7 @@ def _name_of(words: Sequence[str]) -> str:
     """Return a runtime's id for a command or a page: ``xterm``, or of ``xterm -e /usr/games/greed`` ``greed``."""
     if _is_address(words[0]):
         return _as_id(urlsplit(words[0]).hostname or "page")
-    # What a terminal or an interpreter is to run says more than its own name.
+    # The command of a terminal or an interpreter is more informative than its own name.
     paths = [Path(word) for word in words[1:] if not word.startswith("-") and ("/" in word or Path(word).is_file())]
     return _as_id((paths or [Path(words[0])])[0].stem) or "program"
 
@@ -161,7 +161,7 @@ def _command_of(words: Sequence[str]) -> list[str]:
     """Return the command as it works in the runtime's folder: files of this folder have their whole paths."""
     if words[0] != "python" and shutil.which(words[0]) is None:
         raise AuthoringError(
-            f"there is no program {words[0]!r}; expected a command, the address of a page, or a runtime's folder"
+            f"no program {words[0]!r}; expected a command, the address of a page, or a runtime's folder"
         )
     return [_literal(str(Path(word).absolute()) if Path(word).is_file() else word) for word in words]
 
@@ -171,7 +171,7 @@ def _page(word: str) -> dict[str, Any]:
         return {"url": _literal(word)}
     path = Path(word).absolute()
     if not path.is_file():
-        raise AuthoringError(f"there is no page {path}")
+        raise AuthoringError(f"no page {path}")
     return {"files": str(path.parent), "start": path.name}
 
 

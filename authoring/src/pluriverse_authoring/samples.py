@@ -23,7 +23,7 @@ LAST_LOOKS: Final = 10
 # A VNC server shows a frame some milliseconds after X has it; reports about it must not come before.
 SCREEN_LAG_S: Final = 0.02
 
-# How often progress is told, in seconds of the recording.
+# How often progress is reported, in seconds of the recording.
 PROGRESS_S: Final = 1.0
 
 Said = tuple[float, Mapping[str, Any]]
@@ -31,7 +31,7 @@ Said = tuple[float, Mapping[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class Cycle:
-    """The samples of one time, and what was said since the cycle before, without readings."""
+    """The samples of one time, and the reports since the previous cycle, without readings."""
 
     at: float
     said: Sequence[Said]

@@ -39,7 +39,7 @@ def score(
 
     That is 0 if everything that the rules give was compared, in one recording at least, and nothing differs; recordings
     without labels count as not compared. Prints on ``console``. With ``write``, writes NAME.report.json beside each,
-    and pictures of the differences to NAME.disagreements. With ``mutations``, also says which wrong rules the
+    and pictures of the differences to NAME.disagreements. With ``mutations``, also lists the wrong rules that the
     recordings would not notice, where all of an environment's are perfect.
     """
     console = console or Console()
@@ -76,7 +76,7 @@ def score(
     if mutations:
         for env_id, found in mutations_of(manifest, trials):
             if found is None:
-                console.print(f"{env_id}: mend its disagreements first; then --mutate shows what isn't tested")
+                console.print(f"{env_id}: fix its disagreements first; then --mutate shows what isn't tested")
             else:
                 print_mutations(env_id, found, console)
     perfect = all(result.perfect for result in results.values())

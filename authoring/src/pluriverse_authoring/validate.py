@@ -92,7 +92,7 @@ def validate(directory: Path, *, draft: bool = False) -> Validation:
         missing = frozenset(missing_pictures(game, directory)) if draft else frozenset[str]()
         found.mistakes += Checks(directory, manifest, file).all_of(drop_sources(game, missing), envs)
         found.warnings += [
-            file.problem(("sources", name), "its picture isn't there yet: nothing is read of it", warning=True)
+            file.problem(("sources", name), "its picture is missing: it isn't read", warning=True)
             for name in sorted(missing)
         ]
         found.warnings += warnings_of(file, game, limited=limited)
@@ -191,7 +191,7 @@ class Checks:
             place = str(self._directory / name) if "/" in name else name
             if shutil.which(place, path=path) is None:
                 where = place if "/" in name else f"on PATH: {name}; PATH is {path}"
-                message = f"there is no program {where}; install what has it, or write where it is"
+                message = f"no program {where}; install it, or give its path"
                 yield self._document.problem(("program", "command"), message)
 
     def _places(self, game: GameTables) -> Iterator[Problem]:
@@ -220,7 +220,7 @@ class Checks:
                 yield from self._file(("reset", list_name, index, "restore"), step.restore)
                 place = PurePosixPath(step.to or "")
                 if place.is_absolute() or ".." in place.parts:
-                    message = f"expected a place below HOME, got {step.to!r}; write it as .config/game/save.dat"
+                    message = f"expected a place below HOME, got {step.to!r}; such as .config/game/save.dat"
                     yield self._document.problem(("reset", list_name, index, "to"), message)
 
     def _source(self, name: str, source: AnySource) -> Iterator[Problem]:
@@ -263,11 +263,11 @@ class Checks:
 
     def _file(self, path: KeyPath, name: str | None) -> Iterator[Problem]:
         if name is not None and not (self._directory / name).is_file():
-            yield self._document.problem(path, f"there is no file {self._directory / name}")
+            yield self._document.problem(path, f"no file {self._directory / name}")
 
     def _folder(self, path: KeyPath, name: str | None) -> Iterator[Problem]:
         if name is not None and not (self._directory / name).is_dir():
-            yield self._document.problem(path, f"there is no folder {self._directory / name}")
+            yield self._document.problem(path, f"no folder {self._directory / name}")
 
 
 def warnings_of(document: Document, game: GameTables, *, limited: bool) -> list[Problem]:
@@ -277,19 +277,21 @@ def warnings_of(document: Document, game: GameTables, *, limited: bool) -> list[
     found: list[tuple[KeyPath, str]] = []
     if not game.rewards:
         own = "" if game.sources else '; a program that reports its own has source = "reports"'
-        found.append((("rewards",), f"missing: it is drawn, and nothing is earned; add [[rewards]]{own}"))
+        found.append((("rewards",), f"missing: it runs without rewards; add [[rewards]]{own}"))
     counted = {reward.source for reward in game.rewards if reward.give in ("change", "end")}
     for name, source in game.sources.items():
         if name in counted and not _is_bounded(source):
             found.append(
-                (("sources", name), "its changes are reward, and nothing bounds a misreading: add min, max or max_jump")
+                (("sources", name), "its changes are rewards, but misreadings are unbounded: add min, max or max_jump")
             )
         if isinstance(source, ScreenSource) and not isinstance(source, ChangeSource) and source.agree == 1:
             place = ("sources", name, "agree")
-            found.append((place, "a half-drawn frame counts at once; agree = 2 waits for one more that says the same"))
+            found.append((place, "a half-drawn frame counts at once; agree = 2 waits for a second equal reading"))
     if not game.episode.done:
-        ends = "episodes end with their time limit alone" if limited else "episodes never end"
-        found.append((("episode", "done"), f"missing: {ends}; add done = a condition of the sources, as 'lives == 0'"))
+        ends = "episodes end only with their time limit" if limited else "episodes never end"
+        found.append(
+            (("episode", "done"), f"missing: {ends}; add done = a condition of the sources, such as 'lives == 0'")
+        )
     return [document.problem(path, message, warning=True) for path, message in found]
 
 
@@ -304,12 +306,13 @@ def unread_digits(directory: Path, game: GameTables) -> Iterator[tuple[KeyPath, 
         try:
             known = load_glyphs(directory / source.glyphs, name, directory).characters
         except SourceError:
-            continue  # which is a mistake, and told as one
+            continue  # which is a mistake, and reported as one
         largest = max(abs(source.min or 0), source.max) if source.max is not None else 9
         lacking = [digit for digit in "0123456789" if digit not in known and int(digit) <= largest]
         if lacking:
             message = (
-                f"it has no {', '.join(lacking)}: numbers with these aren't read; record and label some, learn again"
+                f"it has no {', '.join(lacking)}: numbers with these can't be read; "
+                "record and label some, then learn again"
             )
             yield ("sources", name, "glyphs"), message
 

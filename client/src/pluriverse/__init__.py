@@ -70,7 +70,7 @@ def make(
     if remotes is not None:
         env.configure(remotes=remotes, **options)
     elif options:
-        raise ConfigurationError(f"{', '.join(options)}: these configure remotes; say which with remotes=…")
+        raise ConfigurationError(f"{', '.join(options)}: these configure remotes; name them with remotes=…")
     return env
 
 

@@ -26,7 +26,7 @@ Entry = dict[str, Any]
 
 
 class CatalogueError(PluriverseError):
-    """A runtime's environments can't be listed; says why."""
+    """A runtime's environments can't be listed; with the reason."""
 
 
 def environments(runtime: str | None = None) -> list[Entry]:
@@ -56,7 +56,7 @@ def environments(runtime: str | None = None) -> list[Entry]:
 
 
 def runtimes() -> list[str]:
-    """Return the runtimes that can run on this machine, as processes or in Docker; none is asked anything."""
+    """Return the runtimes that can run on this machine, as processes or in Docker, without running any."""
     local = _local()
     return [*local, *(name for name in _images() if name not in local)]
 
@@ -100,8 +100,8 @@ def _entries(runtime: str, text: bytes) -> list[Entry]:
     try:
         document: Any = parse(text)
     except ValueError as error:
-        raise CatalogueError(f"runtime {runtime} lists its environments as no JSON: {error}") from error
+        raise CatalogueError(f"runtime {runtime} doesn't list its environments as JSON: {error}") from error
     entries = cast("list[Any]", document) if isinstance(document, list) else []
     if not entries or not all(isinstance(entry, dict) and "id" in entry for entry in entries):
-        raise CatalogueError(f"runtime {runtime} lists its environments as something else than objects with an id")
+        raise CatalogueError(f"runtime {runtime} doesn't list its environments as objects with an id")
     return cast("list[Entry]", entries)

@@ -21,7 +21,7 @@ import typer
 
 from .errors import ConfigurationError, PluriverseError, needed
 
-# Exit codes, those of pluriverse-server: what was asked can't be done; it was begun and broke.
+# Exit codes, as in pluriverse-server: invalid usage; a failure while running.
 EXIT_USAGE: Final = 2
 EXIT_BROKEN: Final = 1
 
@@ -67,7 +67,7 @@ RemotesOption = Annotated[
 ]
 
 SizeOption = Annotated[
-    tuple[int, int], typer.Option(metavar="WIDTH HEIGHT", help="Pictures are made to fit into so many pixels.")
+    tuple[int, int], typer.Option(metavar="WIDTH HEIGHT", help="Scale pictures to fit this many pixels.")
 ]
 
 
@@ -83,10 +83,10 @@ def run(
         str, typer.Option(help="docker, local, or auto: Docker when it answers and has the image.")
     ] = "auto",
     password: Annotated[
-        str | None, typer.Option(help="The remote's password; $PLURIVERSE_PASSWORD keeps it out of the command line.")
+        str | None, typer.Option(help="The remote's password; $PLURIVERSE_PASSWORD keeps it off the command line.")
     ] = None,
 ) -> None:
-    """Run one remote until Ctrl-C. Further options are those of pluriverse-server, such as --env and --vnc-port."""
+    """Run one remote until Ctrl-C. Further options, such as --env and --vnc-port, are passed to pluriverse-server."""
     from .remotes import docker, local
     from .remotes.parse import PASSWORD_VARIABLE
     from .runtimes import IMAGE_PREFIX, runtime_folder
@@ -94,9 +94,9 @@ def run(
     if engine not in ("auto", "docker", "local"):
         _fail(f"--engine {engine}: expected docker, local or auto", EXIT_USAGE)
     if password is not None:
-        # Of what is run, others may read the command line, but not the environment.
+        # Other users can read a process's command line, but not its environment.
         os.environ[PASSWORD_VARIABLE] = password
-    no_docker = docker.why_unavailable(runtime) if engine != "local" else "not asked for"
+    no_docker = docker.why_unavailable(runtime) if engine != "local" else "not requested"
     if no_docker is None and shutil.which("docker") is not None:
         # The host's network and its loopback interface: ports are the host's, and no other machine reaches them.
         image = [IMAGE_PREFIX + runtime, "run", "--host", "127.0.0.1", *context.args]
@@ -105,7 +105,7 @@ def run(
         _remove_afterwards(name)
         options = ["--rm", "--name", name, "--network", "host", *terminal, *_passed_on()]
         os.execvp("docker", ["docker", "run", *options, *image])
-    no_local = local.why_unavailable(runtime) if engine != "docker" else "not asked for"
+    no_local = local.why_unavailable(runtime) if engine != "docker" else "not requested"
     if no_local is None:
         command = [sys.executable, "-m", local.SERVER, "run", str(runtime_folder(runtime)), *context.args]
         os.execv(sys.executable, command)
@@ -116,8 +116,8 @@ def run(
 def random(
     env: Annotated[str, typer.Option("--env", "-e", help="The environment's id; see: pluriverse envs.")] = DEFAULT_ENV,
     remotes: RemotesOption = "1",
-    seconds: Annotated[float | None, typer.Option(help="How long to play; if not given, until Ctrl-C.")] = None,
-    fps: Annotated[float | None, typer.Option(help="Steps a second; if not given, the environment's own.")] = None,
+    seconds: Annotated[float | None, typer.Option(help="How long to play; by default until Ctrl-C.")] = None,
+    fps: Annotated[float | None, typer.Option(help="Steps per second; by default the environment's own.")] = None,
     render: Annotated[str | None, typer.Option(help="Show the first remote: terminal, or human for a window.")] = None,
 ) -> None:
     """Play with random actions; print rates, lags and rewards once a second."""
@@ -137,24 +137,26 @@ def random(
 )
 def play(
     env: Annotated[
-        str | None, typer.Argument(help="The environment's id; if not given, what the remote plays.")
+        str | None, typer.Argument(help="The environment's id; by default the one that the remote plays.")
     ] = None,
     remotes: RemotesOption = "1",
     clock: Annotated[
-        str, typer.Option(help="realtime, or lockstep: the program stands still while the window lacks the focus.")
+        str, typer.Option(help="realtime, or lockstep: the program pauses while the window isn't focused.")
     ] = "realtime",
     record: Annotated[
         Path | None,
-        typer.Option(help="Write a demonstration to this new file, *.plrec, for export; pictures come without loss."),
+        typer.Option(help="Write a demonstration to this new file, *.plrec, for export; makes pictures lossless."),
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="The first episode's seed; if not given, one is drawn.")] = None,
-    fps: Annotated[float | None, typer.Option(help="Frames a second; if not given, the environment's own.")] = None,
-    seconds: Annotated[float | None, typer.Option(help="How long; if not given, until the window is closed.")] = None,
+    seed: Annotated[int | None, typer.Option(help="The first episode's seed; by default random.")] = None,
+    fps: Annotated[float | None, typer.Option(help="Frames per second; by default the environment's own.")] = None,
+    seconds: Annotated[
+        float | None, typer.Option(help="How long to play; by default until the window is closed.")
+    ] = None,
 ) -> None:
     """Play a remote yourself, near or far, in a window of your desktop; it needs the extra play.
 
-    While the window has the focus all keys and what the mouse does within it go to the remote, also keys that the
-    desktop uses itself; without the focus none does. Below the picture it says how late you see and act.
+    While the window has the focus, all keys, including the desktop's own, and the mouse inside it go to the remote.
+    The lags of picture and keys are shown below the picture.
     """
     from .human.game import Clock
     from .human.play import play as play_by_hand
@@ -168,10 +170,10 @@ def play(
 @app.command(rich_help_panel=PLAY_PANEL, epilog="Example: pluriverse demo --seconds 60")
 def demo(
     remotes: Annotated[
-        str, typer.Option("--remotes", "-r", help="How each game is run: local:1, docker:1, or 1 for either.")
+        str, typer.Option("--remotes", "-r", help="How to run each game: local:1, docker:1, or 1 for either.")
     ] = "1",
-    port: Annotated[int, typer.Option(help="The page's port; 0: any that is free.")] = 15800,
-    seconds: Annotated[float | None, typer.Option(help="How long to play; if not given, until Ctrl-C.")] = None,
+    port: Annotated[int, typer.Option(help="The page's port; 0: any free port.")] = 15800,
+    seconds: Annotated[float | None, typer.Option(help="How long to play; by default until Ctrl-C.")] = None,
 ) -> None:
     """Run four games, play them with random actions, and show them in one browser page."""
     from .demo import play
@@ -188,18 +190,18 @@ def openenv(
     env: Annotated[str, typer.Argument(help="The environment's id; see: pluriverse envs.")],
     remotes: RemotesOption = "1",
     clock: Annotated[
-        str, typer.Option(help="realtime, or lockstep: environments stand still until the next step.")
+        str, typer.Option(help="realtime, or lockstep: environments pause until the next step.")
     ] = "realtime",
     size: SizeOption = (1280, 800),
     jpeg: Annotated[bool, typer.Option(help="Send pictures as JPEG instead of PNG.")] = False,
     http: Annotated[str, typer.Option(metavar="HOST:PORT", help="Where to serve.")] = "127.0.0.1:8000",
     idle: Annotated[
-        float, typer.Option(min=1, help="Seconds after which the session of a client that says nothing ends.")
+        float, typer.Option(min=1, help="End a client's session after this many seconds of silence.")
     ] = 600.0,
 ) -> None:
-    """Serve an environment to OpenEnv's clients, a remote for each session; it needs the extra openenv.
+    """Serve an environment to OpenEnv clients, one remote per session; it needs the extra openenv.
 
-    Clients send the token in $PLURIVERSE_TOKEN; if that isn't set, one is made, and printed in the address.
+    Clients send the token in $PLURIVERSE_TOKEN; if it isn't set, one is generated and printed in the address.
     """
     with exit_on_error():
         with needed("OpenEnv", extra="openenv"):
@@ -222,28 +224,29 @@ def mcp(
     remotes: RemotesOption = "1",
     env: Annotated[
         list[str] | None,
-        typer.Option("--env", "-e", help="An environment that may be begun, or a pattern ('doom.*'); repeatable."),
+        typer.Option("--env", "-e", help="An environment that clients may begin, or a pattern ('doom.*'); repeatable."),
     ] = None,
     allow: Annotated[
         list[str] | None, typer.Option(help="What clients may do: look, act or begin; repeatable. Nothing by default.")
     ] = None,
     clock: Annotated[
-        str, typer.Option(help="realtime, or lockstep: environments stand still while the model thinks.")
+        str, typer.Option(help="realtime, or lockstep: environments pause while the model thinks.")
     ] = "realtime",
     size: SizeOption = (1280, 800),
     pointer: Annotated[
-        bool, typer.Option("--pointer", help="Draw an arrow into pictures where the pointer was put last.")
+        bool, typer.Option("--pointer", help="Draw an arrow into pictures at the pointer's last position.")
     ] = False,
     http: Annotated[
-        str | None, typer.Option(metavar="HOST:PORT", help="Serve streamable HTTP at /mcp there, instead of stdio.")
+        str | None,
+        typer.Option(metavar="HOST:PORT", help="Serve streamable HTTP at /mcp on this address instead of stdio."),
     ] = None,
     idle: Annotated[
-        float, typer.Option(min=0, help="Seconds after which what a client doesn't use may be taken for another.")
+        float, typer.Option(min=0, help="Seconds after which an unused remote may be given to another client.")
     ] = 600.0,
 ) -> None:
-    """Hand environments to language models over the Model Context Protocol; it needs the extra mcp.
+    """Serve environments to language models over the Model Context Protocol; it needs the extra mcp.
 
-    Over HTTP clients send the token in $PLURIVERSE_TOKEN; if that isn't set, one is made and printed.
+    Over HTTP clients send the token in $PLURIVERSE_TOKEN; if it isn't set, one is generated and printed.
     """
     with exit_on_error():
         with needed("the Model Context Protocol", extra="mcp"):
@@ -267,10 +270,10 @@ def mcp(
 
 @app.command(rich_help_panel=REMOTES_PANEL, epilog="Example: pluriverse envs doom")
 def envs(
-    runtime: Annotated[str | None, typer.Argument(help="The runtime's id; if not given, all.")] = None,
+    runtime: Annotated[str | None, typer.Argument(help="The runtime's id; by default all.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print all details as a JSON list.")] = False,
 ) -> None:
-    """List the ids of the environments that this machine can run, one a line."""
+    """List the ids of the environments that this machine can run, one per line."""
     from .catalogue import environments
 
     with exit_on_error():
@@ -286,7 +289,7 @@ def ping(
     ],
     count: Annotated[int, typer.Option("--count", "-c", min=1, max=1000, help="How many pings.")] = 5,
 ) -> None:
-    """Measure remotes: time to connect, round trips, the clocks' difference, time to the first picture."""
+    """Measure remotes: time to connect, round trips, clock skew, time to the first picture."""
     from .ping import examine
     from .remotes import each
     from .remotes.address import parse_addresses
@@ -312,22 +315,24 @@ def export(
         Path | None, typer.Option(help="Write films to this path, *.mp4; it needs the extra video.")
     ] = None,
     actions: Annotated[
-        str | None, typer.Option(help="discrete, keys or pointer; if not given, the first that the environment has.")
+        str | None, typer.Option(help="discrete, keys or pointer; by default the first that the environment has.")
     ] = None,
-    fps: Annotated[float | None, typer.Option(min=0.1, max=1000, help="Steps a second; else the recording's.")] = None,
+    fps: Annotated[
+        float | None, typer.Option(min=0.1, max=1000, help="Steps per second; by default the recording's.")
+    ] = None,
     size: Annotated[
         tuple[int, int] | None,
-        typer.Option(metavar="WIDTH HEIGHT", help="The pictures' size, in pixels; if not given, as they are."),
+        typer.Option(metavar="WIDTH HEIGHT", help="The pictures' size, in pixels; by default unchanged."),
     ] = None,
 ) -> None:
-    """Write recordings as a dataset of a person's observations and actions, or as films."""
+    """Export recordings as a dataset of a person's observations and actions, or as films."""
     from .recording.export import Export
 
     with exit_on_error():
         shape = None if size is None else (size[1], size[0])
         exporter = Export(recording, fps=fps, size=shape, kind=actions, report=typer.echo)
         if minari is None and video is None:
-            raise ConfigurationError("export what? expected --minari DATASET, --video FILE, or both")
+            raise ConfigurationError("nothing to export: expected --minari DATASET, --video FILE, or both")
         if minari is not None:
             exporter.to_minari(minari)
         if video is not None:
@@ -336,15 +341,15 @@ def export(
 
 @app.command(rich_help_panel=RECORDINGS_PANEL, epilog="Example: pluriverse verify run.plrun -r local:1")
 def verify(
-    run: Annotated[Path, typer.Argument(help="What record= of an environment in lockstep has written.")],
+    run: Annotated[Path, typer.Argument(help="A file written by record= of an environment in lockstep.")],
     remotes: Annotated[
-        str, typer.Option("--remotes", "-r", help="Where to play it: local:1, docker:1, 1 for either, or vnc://….")
+        str, typer.Option("--remotes", "-r", help="Where to replay it: local:1, docker:1, 1 for either, or vnc://….")
     ] = "1",
 ) -> None:
-    """Play a run of lockstep again, and compare the pixels, reward and text of every step with those of then.
+    """Replay a lockstep run, and compare the pixels, reward and text of every step with the recorded ones.
 
-    Exits with 0 if all are the same; with 1 at the first step that differs, and says how. A run is recorded with
-    record="run.plrun" and clock="lockstep": its seeds and actions, and some bytes for each frame.
+    Exits with 0 if all are the same, or with 1 at the first difference, which it describes. Record a run with
+    record="run.plrun" and clock="lockstep": it has the seeds and actions, and a few bytes per frame.
     """
     from .recording.verify import verify as play_again
 
@@ -353,12 +358,12 @@ def verify(
         verified = play_again(run, count, lambda line: typer.echo(line, err=True))
     typer.echo(f"{verified.steps} steps of {verified.episodes} episodes are the same", err=bool(verified.difference))
     if verified.difference:
-        _fail(f"it is another run: {verified.difference}", EXIT_BROKEN)
+        _fail(f"the runs differ: {verified.difference}", EXIT_BROKEN)
 
 
 @app.command(rich_help_panel=REMOTES_PANEL, epilog="Example: pluriverse doctor doom")
-def doctor(runtime: Annotated[str, typer.Argument(help="The runtime that is to run.")] = "gym-core") -> None:
-    """Play a runtime in each way that this machine has; print what is missing, and the command that installs it.
+def doctor(runtime: Annotated[str, typer.Argument(help="The runtime's id.")] = "gym-core") -> None:
+    """Play a runtime in every way that this machine supports; print the commands that install what is missing.
 
     Exits with 1 if the runtime can't be played here.
     """
@@ -382,7 +387,7 @@ def main() -> None:
 
 
 def _add_eval() -> None:
-    """Add the command of pluriverse-eval, or one that says how to install it."""
+    """Add the command of pluriverse-eval, or one that explains how to install it."""
     if importlib.util.find_spec("pluriverse_eval") is not None:
         commands = importlib.import_module("pluriverse_eval.cli").app
         app.add_typer(commands, name="eval", rich_help_panel=RECORDINGS_PANEL)
@@ -400,7 +405,7 @@ def _add_eval() -> None:
 
 @contextlib.contextmanager
 def exit_on_error() -> Generator[None]:
-    """Print an error of ours as one message, and exit with its status."""
+    """Print one of our errors as a message, and exit with its status."""
     try:
         yield
     except ConfigurationError as error:
@@ -410,7 +415,7 @@ def exit_on_error() -> Generator[None]:
 
 
 def _remove_afterwards(container: str) -> None:
-    """Let a shell remove a container once this process is gone, and whatever takes its place, even if it was killed."""
+    """Let a shell remove a container when this process, or its replacement, ends, even if killed."""
     read_end, write_end = os.pipe()
     os.set_inheritable(write_end, True)
     script = 'read _; exec docker rm --force "$0"'

@@ -38,7 +38,7 @@ PLAUSIBLE_S: Final = 10.0
 SEARCH_S: Final = 1.0
 MAX_SEARCH_S: Final = 32.0
 
-# Each probe is answered within a frame or two; one a second says enough, and disturbs no program.
+# Each probe is answered within a frame or two; one a second is enough, and disturbs no program.
 PROBE_S: Final = 1.0
 
 # A probe that isn't painted by then was lost, with a program that died or an episode that ended.
@@ -75,7 +75,7 @@ class Place:
 
 
 def place_of(metadata_encoding: object) -> Place | None:
-    """Return the position in a ``v0.env.describe``; None if there is none."""
+    """Return the position in a ``v0.env.describe``, or None."""
     if not isinstance(metadata_encoding, Mapping):
         return None
     encoding = cast("Mapping[str, Any]", metadata_encoding)
@@ -87,7 +87,7 @@ def place_of(metadata_encoding: object) -> Place | None:
 
 
 def find(frame: Frame) -> Place | None:
-    """Return the position of the first exact anchor in a picture; None if there is none."""
+    """Return the position of the first exact anchor in a picture, or None."""
     height, width = frame.shape[:2]
     if frame.ndim != 3 or height < metadata.HEIGHT or width < metadata.WIDTH:
         return None

@@ -61,16 +61,16 @@ def examine(runtime: str = "gym-core") -> Iterator[Finding]:
     yield Finding("local remotes", f"remotes='local:4' (runtimes: {runtimes})", no_local)
     elsewhere = "attach to remotes elsewhere: remotes='vnc://HOST:5900+15900?password=…'"
     no_remotes = (
-        f"{runtime} is played neither in Docker nor as a process; {elsewhere}" if no_docker and no_local else None
+        f"{runtime} can be played neither in Docker nor as a process; {elsewhere}" if no_docker and no_local else None
     )
     yield Finding(f"{runtime} can be played", "remotes=4", no_remotes, needed=True)
     no_xvnc = _why_not_played(lambda: local.LocalEngine(runtime, "", local.LocalOptions(), "--display-backend", "xvnc"))
     yield Finding("the display xvnc", "local remotes with --display-backend xvnc", no_xvnc)
     yield _module("imageio_ffmpeg", "films", "video")
     tkinter = importlib.util.find_spec("tkinter")
-    no_window = None if tkinter else "Python was built without it; apt-get install python3-tk"
+    no_window = None if tkinter else "Python was built without it: apt-get install python3-tk"
     yield Finding("tkinter", "render in a window", no_window)
-    yield _module("pynput", "playing by hand", "play")
+    yield _module("pynput", "playing it yourself", "play")
 
 
 def _driver() -> Finding:
@@ -88,7 +88,7 @@ def _why_not_played(make: Callable[[], Engine[Any]]) -> str | None:
             assert address.vnc_port is not None
             with contextlib.closing(connect(address.host, address.vnc_port, address.password)) as screen:
                 if not wait_for_frames([screen], PICTURE_S):
-                    return f"its screen shows nothing: {screen.error}"
+                    return f"its screen can't be read: {screen.error}"
     except (ConfigurationError, RemoteUnavailable, OSError, RfbError) as error:
         return str(error)
     return None

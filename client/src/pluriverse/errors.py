@@ -4,7 +4,7 @@ PluriverseError
 ├── ConfigurationError     ValueError: a wrong option, address or environment, or something missing on this machine
 ├── ActionError            ValueError: an action is invalid; names the index and the event
 ├── ResetNeeded            RuntimeError: step() before the first reset()
-├── Misuse                 RuntimeError: a call that isn't allowed now; the message says why
+├── Misuse                 RuntimeError: a call that isn't allowed now, with the reason
 ├── Closed                 RuntimeError: the environment is closed
 └── RemoteError            RuntimeError: one remote
     ├── RemoteUnavailable  it could not be started or reached
@@ -24,7 +24,7 @@ class PluriverseError(Exception):
 
 
 class ConfigurationError(PluriverseError, ValueError):
-    """An option is wrong, or something is missing; the message says what was expected, and how to fix it."""
+    """An option is wrong, or something is missing; the message has what was expected and the fix."""
 
 
 class ActionError(PluriverseError, ValueError):
@@ -36,7 +36,7 @@ class ResetNeeded(PluriverseError, RuntimeError):
 
 
 class Misuse(PluriverseError, RuntimeError):
-    """The call isn't allowed now; the message says why, and nothing was done."""
+    """The call isn't allowed now; the message gives the reason, and nothing was done."""
 
 
 class Closed(PluriverseError, RuntimeError):
@@ -60,7 +60,7 @@ class RemoteMisbehaved(RemoteFailed):
 
 
 def printable(text: str) -> str:
-    """Return what a remote said so that it can be shown: what would move a terminal's cursor or colours is escaped."""
+    """Return a remote's text with everything escaped that would move a terminal's cursor or change its colours."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 

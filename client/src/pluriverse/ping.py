@@ -37,7 +37,7 @@ async def _examine_rewarder(address: Address, count: int) -> list[str]:
         deadline = time.monotonic() + CONNECT_S + count * PING_S
         while connection.error is None and connection.pings < count:
             if time.monotonic() > deadline:
-                raise RemoteUnavailable(f"the rewarder at {address.endpoint} answers no pings")
+                raise RemoteUnavailable(f"the rewarder at {address.endpoint} doesn't answer pings")
             await asyncio.sleep(PING_S / FIRST_PINGS / 10)
         if connection.error is not None:
             raise connection.error

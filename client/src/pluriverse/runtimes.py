@@ -54,7 +54,7 @@ def _name(env_id: str) -> str:
 
 
 def runtime_folder(runtime: str) -> Path:
-    """Return the folder with the runtime's ``runtime.toml``; else a ``ConfigurationError`` says where it was sought."""
+    """Return the folder with the runtime's ``runtime.toml``; a ``ConfigurationError`` names where it looked."""
     here = local_runtimes()
     if runtime in here:
         return here[runtime]
@@ -84,7 +84,7 @@ def local_runtimes() -> dict[str, Path]:
     for place in runtimes_folders():
         for manifest in (place / MANIFEST, *sorted(place.glob(f"*/{MANIFEST}"))):
             if manifest.is_file():
-                # One that can't be read is its folder's: what is wrong with it is told when it is used.
+                # One that can't be read is its folder's: the error is reported when it is used.
                 runtime = _table(_document(manifest), "runtime").get("id")
                 found.setdefault(runtime if isinstance(runtime, str) else manifest.parent.name, manifest.parent)
     return dict(sorted((installed_runtimes() | found).items()))
@@ -102,7 +102,7 @@ def named_environments(folder: Path) -> list[str]:
 
 
 def _document(path: Path) -> dict[str, Any]:
-    """Return what a TOML file says; nothing if it can't be read."""
+    """Return a TOML file's tables; nothing if it can't be read."""
     try:
         with path.open("rb") as file:
             return bounded.parse_toml(bounded.read(file))

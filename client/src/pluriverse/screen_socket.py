@@ -67,7 +67,7 @@ class ScreenSocket:
             self.raw.sendall(data if self.stream is None else self.stream.wrap(data))
 
     def shake_hands(self, handshake: Handshake) -> ServerInit:
-        """Go through RFB's handshake; return what the server says of its screen."""
+        """Go through RFB's handshake; return the server's description of its screen."""
         while handshake.done is None:
             data = self.receive()
             if not data:

@@ -71,6 +71,6 @@ def _require(pinned: str, certificate: Any) -> None:
     shown = fingerprint(certificate or b"")
     if not hmac.compare_digest(pinned, shown):
         raise ssl.SSLCertVerificationError(
-            f"the certificate's fingerprint is {shown}, expected {pinned}: it is another server, or has another "
-            "certificate now; if that is right, take the fingerprint that it printed at its start"
+            f"the certificate's fingerprint is {shown}, expected {pinned}: this is another server, or its "
+            "certificate has changed; if that is intended, use the fingerprint that it printed at its start"
         )

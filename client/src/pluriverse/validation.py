@@ -15,7 +15,7 @@ from pluriverse_protocol.limits import MAX_ENV_ID_CHARS, MAX_SEED
 
 from .errors import ConfigurationError
 
-# Nobody's policy looks at more; it is a slip, such as of pixels for a factor.
+# No policy uses more; it is a mistake, such as pixels for a factor.
 MAX_SIDE: Final = 16384
 
 T = TypeVar("T")

@@ -33,7 +33,7 @@ class ConditionWaker:
             self._woken.notify_all()
 
     def wait_for(self, condition: Callable[[], T], timeout_s: float) -> T:
-        """Wait until ``condition`` holds, looking at each wake, for ``timeout_s`` at most; return what it said last."""
+        """Wait until ``condition`` holds, looking at each wake, for ``timeout_s`` at most; return its last result."""
         with self._woken:
             return self._woken.wait_for(condition, timeout_s)
 
@@ -57,7 +57,7 @@ class EventWaker:
         os.eventfd_write(self.fd, 1)
 
     def wait_for(self, condition: Callable[[], T], timeout_s: float) -> T:
-        """Wait until ``condition`` holds, looking at each wake, for ``timeout_s`` at most; return what it said last."""
+        """Wait until ``condition`` holds, looking at each wake, for ``timeout_s`` at most; return its last result."""
         try:
             wakes = self._waiting.wakes
         except AttributeError:

@@ -1,4 +1,4 @@
-"""Opening a WebSocket, blocking, on a socket that somebody else reads afterwards."""
+"""Opening a WebSocket, blocking, on a socket that another reader takes over."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _QUIET.setLevel(logging.WARNING)
 
 
 class Refused(ConnectionError):
-    """The server speaks no WebSocket here, or not with us; says why in its words."""
+    """The server refused the WebSocket; with the reason in its words."""
 
 
 def upgrade(

@@ -1,1 +1,1 @@
-"""Says how well an agent plays a suite of tasks, and what it loses while it thinks."""
+"""Measures how well an agent plays a suite of tasks, and what it loses while it thinks."""

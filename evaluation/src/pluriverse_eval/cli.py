@@ -18,7 +18,7 @@ import typer.core
 from pluriverse.cli import EXIT_BROKEN, RemotesOption, SizeOption, exit_on_error
 from pluriverse.errors import ConfigurationError, needed
 
-# What computes and draws is imported by the commands that do: the help of pluriverse waits for nothing.
+# Heavy modules are imported by the commands that need them, to keep the help fast.
 if TYPE_CHECKING:
     from .results import Episode, Run
     from .tables import Sheet
@@ -30,7 +30,7 @@ class _EvalGroup(typer.core.TyperGroup):
     """``eval SUITE`` is ``eval run SUITE``."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Say ``run`` where no command is named, or nearly."""
+        """Insert ``run`` unless a command, or nearly one, is named."""
         if args and args[0] != "--help" and ("." in args[0] or not get_close_matches(args[0], self.commands)):
             args = ["run", *args]
         return super().parse_args(ctx, args)
@@ -40,14 +40,14 @@ app: Final[typer.Typer] = typer.Typer(
     cls=_EvalGroup,
     no_args_is_help=True,
     epilog="Example: pluriverse eval realtime -a random -r local:2 --seeds 5",
-    help="Play a suite of tasks with an agent, and say how well it plays and what it loses while it thinks.\n\n"
+    help="Play a suite of tasks with an agent; report its score, and what it loses while it thinks.\n\n"
     "``eval SUITE`` is short for ``eval run SUITE``.",
 )
 
 
 @app.command(epilog="Example: pluriverse eval realtime -a random -r local:2 --seeds 5")
 def run(
-    suite: Annotated[str, typer.Argument(help="A suite's .toml file, or realtime, which is shipped.")] = "realtime",
+    suite: Annotated[str, typer.Argument(help="A suite's .toml file, or the included realtime.")] = "realtime",
     agent: Annotated[
         str,
         typer.Option(
@@ -62,22 +62,22 @@ def run(
         typer.Option(
             "--modes",
             "-m",
-            help="How time passes while the agent thinks: paused, live, or either with milliseconds more, as live+200.",
+            help="How time passes while the agent thinks: paused, live, or either with added milliseconds: live+200.",
         ),
     ] = "paused,live,live+200",
-    seeds: Annotated[int | None, typer.Option(help="How many of the suite's seeds; if not given, all.")] = None,
+    seeds: Annotated[int | None, typer.Option(help="How many of the suite's seeds; by default all.")] = None,
     task: Annotated[
         list[str] | None, typer.Option("--task", "-t", help="A task, or a pattern ('click-*'); repeatable.")
     ] = None,
     endpoint: Annotated[
-        str | None, typer.Option(metavar="URL", help="Where openai:MODEL is; if not given, $OPENAI_BASE_URL.")
+        str | None, typer.Option(metavar="URL", help="The endpoint of openai:MODEL; by default $OPENAI_BASE_URL.")
     ] = None,
     size: SizeOption = (1280, 800),
     out: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Where results are; if not given, eval/SUITE-AGENT.")
+        Path | None, typer.Option(metavar="FOLDER", help="The folder of results; by default eval/SUITE-AGENT.")
     ] = None,
 ) -> None:
-    """Play a suite, and write results.jsonl, recordings and report.html; the same command goes on with what is left.
+    """Play a suite, and write results.jsonl, recordings and report.html; the same command resumes it.
 
     Exits with 1 if episodes are missing because remotes broke.
     """
@@ -94,7 +94,7 @@ def compare(
     first: Annotated[Path, typer.Argument(help="A folder of results.")],
     second: Annotated[Path, typer.Argument(help="Another, of the same suite.")],
 ) -> None:
-    """Say by how much the second agent scores higher, and whether that is real, by paired bootstrap."""
+    """Print how much higher the second agent scores, and whether the difference is real, by paired bootstrap."""
     with exit_on_error():
         _compare(first, second)
 
@@ -103,7 +103,7 @@ def compare(
 def table(
     folders: Annotated[list[Path], typer.Argument(help="Folders of results, of the same suite.")],
 ) -> None:
-    """Print the scores of runs beside each other, in Markdown, and by how much runs of the same agent differ."""
+    """Print the scores of runs side by side, in Markdown, and the spread between runs of the same agent."""
     with exit_on_error():
         from .tables import beside
 
@@ -113,7 +113,7 @@ def table(
 
 @app.command(epilog="Example: pluriverse eval report eval/realtime-random")
 def report(folder: Annotated[Path, typer.Argument(help="A folder of results.")]) -> None:
-    """Write report.html of a folder again."""
+    """Rewrite the report.html of a folder."""
     with exit_on_error():
         from .results import Folder
 
@@ -190,19 +190,19 @@ def _run(
         try:
             runner.run(lots, places)
         except KeyboardInterrupt:
-            _console.print(f"ended; what was played is in {out}, and the same command goes on from there")
+            _console.print(f"stopped; the results so far are in {out}, and the same command resumes the run")
             raise
     page = _report(folder)
     for missing in runner.missing:
         _console.print(f"not played: {missing}", style="yellow", highlight=False, markup=False)
     if runner.missing:
-        _console.print("the same command plays what is missing")
+        _console.print("the same command plays the missing episodes")
     _console.print(f"{page}")
     return len(runner.missing)
 
 
 def _compare(first: Path, second: Path) -> None:
-    """Say for each mode of both by how much the second scores higher, and whether that is real."""
+    """Print for each common mode how much higher the second scores, and whether the difference is real."""
     from .statistics import compare as paired
     from .tables import differences
 

@@ -37,10 +37,10 @@ def parse_modes(text: str) -> tuple[Mode, ...]:
         match = _MODE.fullmatch(name)
         if match is None or int(match[2] or 0) > MAX_DELAY_MS:
             raise ConfigurationError(
-                f"--modes: expected paused or live, or either with up to {MAX_DELAY_MS} milliseconds, as live+200; "
+                f"--modes: expected paused or live, or either with up to {MAX_DELAY_MS} ms, such as live+200; "
                 f"got {name!r:.40}"
             )
         if name in modes:
-            raise ConfigurationError(f"--modes: {name} is named twice")
+            raise ConfigurationError(f"--modes: {name} is listed twice")
         modes[name] = Mode(name, match[1] == "paused", int(match[2] or 0))
     return tuple(modes.values())

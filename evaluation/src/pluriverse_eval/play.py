@@ -193,7 +193,7 @@ class Play(Computer):
     def _watch(self) -> None:
         frame_s = self.frame_ms / 1000
         while not self._closing.wait(frame_s):
-            # The agent's next call says which broke.
+            # The agent's next call reports which broke.
             with self._lock, contextlib.suppress(PluriverseError):
                 if not self.over and time.monotonic() - self._frame_at > IDLE_FRAMES * frame_s:
                     self._frame(())

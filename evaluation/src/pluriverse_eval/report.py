@@ -38,7 +38,7 @@ def write_report(folder: Folder, *, report: Callable[[str], object]) -> tuple[Pa
     """Write the page and its films; return its path, and what it is of. ``report`` is called with what could not be."""
     run, episodes = folder.read()
     if not episodes:
-        raise ConfigurationError(f"{folder.path} has no results yet; nothing was played")
+        raise ConfigurationError(f"{folder.path} has no results yet")
     table = tabulate(episodes, run.tasks, run.modes)
     page = folder.path / PAGE
     try:
@@ -50,7 +50,7 @@ def write_report(folder: Folder, *, report: Callable[[str], object]) -> tuple[Pa
 
 
 def _write_films(folder: Folder, table: Table, report: Callable[[str], object]) -> dict[tuple[str, str], str]:
-    """Write a film of the median run of each cell, if there is none yet; return their paths within the folder."""
+    """Write a film of the median run of each cell, unless it exists; return their paths within the folder."""
     (folder.path / FILMS).mkdir(exist_ok=True)
     films: dict[tuple[str, str], str] = {}
     for key, cell in table.cells.items():
@@ -75,14 +75,14 @@ def _page(run: Run, episodes: Sequence[Episode], table: Table, films: dict[tuple
     began = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(run.began))
     yield f"<p>{len(episodes)} episodes, {len(table.tasks)} tasks, {began}. "
     yield "Scores are normalised: 0 is a random agent, 100 the reference or better. In brackets: the 95 % confidence "
-    yield f"interval, by bootstrap. Below {FEWEST} episodes of a task there is none, below {ENOUGH} "
-    yield "it is rough; then the number of episodes stands beside.</p>"
+    yield f"interval, by bootstrap. Below {FEWEST} episodes of a task it is omitted, below {ENOUGH} "
+    yield "it is rough and the number of episodes is shown.</p>"
     if table.all:
         yield f"<h2>What time costs</h2><p>All {table.counted} tasks that were played in every mode.</p>"
         points = [Point(mode, cell.reaction_ms or 0.0, cell.score) for mode, cell in table.all.items()]
         yield f'<div class="wide">{plot(points)}</div>'
-    yield "<h2>Scores</h2><p>“0 is” and “100 is”: what a random agent and the reference earn in an episode of a task. "
-    yield f"“earned”: what this agent earned, on average.</p>{_wide(scores(table, run.scales))}"
+    yield "<h2>Scores</h2><p>“0 is” and “100 is”: the rewards of a random agent and of the reference per episode. "
+    yield f"“earned”: this agent's mean reward.</p>{_wide(scores(table, run.scales))}"
     yield "<h2>Lags</h2><p>Milliseconds: medians over episodes. A reaction is the game time from the frame that the "
     yield "agent saw last to its first event; the other lags are the bounds that the remote and the client measure.</p>"
     yield _wide(lags(episodes, table.modes))

@@ -31,7 +31,7 @@ ENDS: Final[Mapping[Ended, str]] = {
     "terminated": "over",
     "truncated": "ended by a limit of the environment",
     "budget": "stopped at the end of the task's time",
-    "failed": "given up, since the agent failed",
+    "failed": "aborted because the agent failed",
 }
 
 
@@ -111,7 +111,7 @@ class Folder:
             lock = FileLock(self.path / LOCK).acquire(blocking=False)
         except Timeout as error:
             raise ConfigurationError(
-                f"another run plays into {self.path}; wait until it has ended, or give --out another folder"
+                f"another run is using {self.path}; wait until it ends, or choose another folder with --out"
             ) from error
         except OSError as error:
             raise _unwritable(self.path, error) from error
@@ -128,7 +128,7 @@ class Folder:
                 if not run.same(before):
                     raise ConfigurationError(
                         f"{self.path} has results of {before.agent} on {before.suite} ({before.digest}); "
-                        "give --out another folder"
+                        "choose another folder with --out"
                     )
                 run = run.joined(before)
             else:
@@ -153,7 +153,7 @@ class Folder:
                 file.write(episode.model_dump_json() + "\n")
         except OSError as error:
             raise ConfigurationError(
-                f"{self.path / RESULTS} can't be written: {error.strerror}; the same command goes on from there"
+                f"{self.path / RESULTS} can't be written: {error.strerror}; the same command resumes the run"
             ) from error
 
     def read(self) -> tuple[Run, list[Episode]]:

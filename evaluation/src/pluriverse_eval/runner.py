@@ -77,7 +77,7 @@ class Runner:
                 if error is not None:
                     raise error
         except KeyboardInterrupt:
-            self.warn("ending after the episodes that are being played; Ctrl-C again ends without them")
+            self.warn("stopping after the current episodes; press Ctrl-C again to stop now")
             raise
         finally:
             self._ended.set()

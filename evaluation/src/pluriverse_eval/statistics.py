@@ -1,7 +1,7 @@
-"""What scores say, and how surely. Pure.
+"""Means and intervals of scores. Pure.
 
 Means are of tasks, each the mean of its episodes. Intervals hold 95 %, by bootstrap: episodes are drawn again within
-each task. Of a few episodes the bootstrap says too little, and of one nothing: it then gives the episode itself.
+each task. With few episodes the bootstrap is unreliable, and with one it gives the episode itself.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ SEED: Final = 0
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A mean, and between which bounds it lies with 95 % confidence; None: there are too few episodes to say."""
+    """A mean and its 95 % confidence interval; None: too few episodes."""
 
     mean: float
     interval: tuple[float, float] | None
@@ -42,11 +42,11 @@ class Difference:
 
     estimate: Estimate
     p: float
-    """How likely a difference as large is where there is none."""
+    """How likely such a difference is by chance."""
 
     @property
     def real(self) -> bool | None:
-        """Whether it is more than chance; None: there are too few pairs to say."""
+        """Whether it is more than chance; None: too few pairs."""
         interval = self.estimate.interval
         return None if interval is None else interval[0] > 0 or interval[1] < 0
 
@@ -64,7 +64,7 @@ def compare(
     for key in sorted(first.keys() & second.keys()):
         tasks.setdefault(key[0], []).append(second[key] - first[key])
     if not tasks:
-        raise ValueError("they have no task and seed in common")
+        raise ValueError("no task and seed in common")
     return _difference(list(tasks.values())), {name: _difference([each]) for name, each in tasks.items()}
 
 

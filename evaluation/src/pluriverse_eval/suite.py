@@ -41,7 +41,7 @@ class Task(BaseModel):
     @model_validator(mode="after")
     def _scales(self) -> Task:
         if self.random == self.reference:
-            raise ValueError("random and reference are the same; no score can be told")
+            raise ValueError("random and reference are equal; scores can't be computed")
         return self
 
     def score(self, earned: float) -> float:
@@ -67,7 +67,7 @@ class Suite(BaseModel):
         for what, values in (("tasks", [task.name for task in self.tasks]), ("seeds", list(map(str, self.seeds)))):
             twice = {value for value in values if values.count(value) > 1}
             if twice:
-                raise ValueError(f"{what}: {min(twice)} is there twice")
+                raise ValueError(f"{what}: {min(twice)} is listed twice")
         return self
 
     def only(self, patterns: Sequence[str], seeds: int | None) -> Suite:
@@ -98,7 +98,7 @@ def read_suite(where: str) -> Suite:
         names = sorted(each.name.removesuffix(".toml") for each in shipped.iterdir() if each.name.endswith(".toml"))
         if where not in names:
             known = ", ".join(names)
-            raise ConfigurationError(f"there is no suite {where!r}; give a .toml file, or one of {known}")
+            raise ConfigurationError(f"unknown suite {where!r}; give a .toml file, or one of {known}")
         path = Path(str(shipped / f"{where}.toml"))
     try:
         with path.open("rb") as file:
@@ -107,7 +107,7 @@ def read_suite(where: str) -> Suite:
     except OSError as error:
         raise ConfigurationError(f"{where} can't be read: {error.strerror}") from error
     except ValueError as error:
-        raise ConfigurationError(f"{where} is no TOML: {error}") from error
+        raise ConfigurationError(f"{where} isn't TOML: {error}") from error
     try:
         digest = hashlib.sha256(data).hexdigest()[:16]
         return Suite.model_validate({**given, "digest": digest, "folder": path.resolve().parent})

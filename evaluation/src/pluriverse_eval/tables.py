@@ -69,7 +69,7 @@ def beside(runs: Runs) -> Iterable[Sheet]:
     """Yield what each agent scores in each mode, with 95 %, and the mean scores of each task.
 
     The first is of the tasks that all of them have played in all their modes. Of an agent that has several runs, a
-    third says how much the mean scores of each task differ between them.
+    third has the differences between their mean scores of each task.
     """
     tables = [tabulate(episodes, run.tasks, run.modes) for run, episodes in runs]
     modes = list(dict.fromkeys(mode for table in tables for mode in table.modes))
@@ -125,7 +125,7 @@ def _bounds(score: Estimate, kind: str) -> str:
 
 def _verdict(difference: Difference) -> str:
     if difference.real is None:
-        return f"fewer than {FEWEST} pairs of a task: too few to say"
+        return f"fewer than {FEWEST} pairs of a task: too few to tell"
     few = "" if difference.estimate.fewest >= ENOUGH else f", of fewer than {ENOUGH} pairs of a task"
     return f"{'real' if difference.real else 'may be chance'}{few}"
 

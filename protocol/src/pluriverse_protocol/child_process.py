@@ -15,7 +15,7 @@ PASSED_ON_VARIABLE: Final = "PLURIVERSE_PROGRAM_ENV"
 # The same on every machine, for the same seed is to give the same pictures.
 _FIXED: Final = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8", "TZ": "UTC"}
 
-# Where things are on this machine; and which processor it has, where an older OpenBLAS must be told not to crash.
+# Paths of this machine, and its processor, since an older OpenBLAS crashes without it.
 _OF_THE_MACHINE: Final = ("PATH", "HOME", "TMPDIR", "OPENBLAS_CORETYPE")
 
 # How the internet is reached from here, and whom to trust there. Proxies have two spellings.
@@ -37,7 +37,7 @@ def child_environment(
 ) -> dict[str, str]:
     """Return a child's whole environment: what each gets, what it is to get of ``inherited``, and ``extra``.
 
-    ``network``: whether it may use the internet, and so is told how.
+    ``network``: whether it may use the internet, and so gets the proxies and certificates.
     """
     passed_on = inherited.get(PASSED_ON_VARIABLE, "").replace(",", " ").split()
     names = (*_OF_THE_MACHINE, *(_OF_THE_NETWORK if network else ()), PASSED_ON_VARIABLE, *passed_on)

@@ -45,7 +45,7 @@ def _fits(value: Any, type_: str) -> bool:
 
 
 class Option(JsonObject, frozen=True):
-    """One option: its type, the value that it has unless a reset says otherwise, and which values there are."""
+    """One option: its type, its default value, and its possible values."""
 
     type: OptionType
     default: OptionValue
@@ -121,5 +121,5 @@ def complete(declared: Mapping[str, Option], given: Mapping[str, Value]) -> dict
     for name in given:
         if name not in declared:
             there_are = ", ".join(declared) or "none"
-            raise ValueError(f"there is no option {name!r:.80}; there are: {there_are}")
+            raise ValueError(f"unknown option {name!r:.80}; known: {there_are}")
     return {name: option.checked(name, given.get(name, option.default)) for name, option in declared.items()}

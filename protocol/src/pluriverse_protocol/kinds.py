@@ -124,7 +124,7 @@ def always(default: _T) -> _T:
 
 
 def describe(kind: Any) -> str:
-    """Return what the documentation says of a field's kind."""
+    """Return a field's kind as the documentation describes it."""
     return next(meta.description for part in (kind, *get_args(kind)) for meta in getattr(part, "__metadata__", ()))
 
 
@@ -135,7 +135,7 @@ def expect(condition: bool, message: str) -> None:
 
 
 def expect_fitting(message: Struct, key: str, fits: bool) -> None:
-    """Raise ValueError unless a field fits in what its kind can't say."""
+    """Raise ValueError unless a field satisfies the constraints that its kind can't express."""
     if not fits:
         raise ValueError(_misfit(type(message), key, getattr(message, key)))
 
@@ -177,11 +177,11 @@ def _plain(value: object) -> Any:
     for kind in (float, int, str):
         if isinstance(value, kind):
             return kind(value)
-    raise TypeError(f"{value!r:.80} is nothing of JSON's")
+    raise TypeError(f"{value!r:.80} isn't a JSON value")
 
 
 def _why(kind: Any, value: Any, what: str, place: str) -> str:
-    """Say what at ``place`` in a value isn't of its kind, from the outside in."""
+    """Describe what at ``place`` in a value isn't of its kind, from the outside in."""
     step = _STEP.match(place)
     if step is None:
         if place:
@@ -194,7 +194,7 @@ def _why(kind: Any, value: Any, what: str, place: str) -> str:
     if key is None:
         return f"{step[0]} {_why(kind, value[int(step[2])], what, rest)}"
     said = _misfit(kind, key, value[key])
-    # Of a single value there is no more to say.
+    # A single value has no parts.
     within = isinstance(value[key], list | tuple | dict)
     return f"{said}: {_why(_field(kind, key), value[key], what, rest)}" if within else said
 

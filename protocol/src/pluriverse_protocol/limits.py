@@ -21,13 +21,13 @@ MAX_STEP_FRAMES: Final = 3600
 MAX_SNAPSHOTS: Final = 4096
 MAX_SNAPSHOT_BYTES: Final = 256 * 1024 * 1024
 
-# A byte says which of them a program is handed. Each takes memory, and a processor's part.
+# A byte numbers them. Each takes memory, and a share of a processor.
 MAX_SLOTS: Final = 256
 
 # Sides of a picture as it is asked for: an agent takes answers of so many pixels each way.
 MAX_VIEW_SIDE: Final = 4096
 
-# Of seeds that nobody chose: old agents' random generators, NumPy's and ALE's among them, take so many.
+# For drawn seeds: old agents' random generators, including NumPy's and ALE's, take no more.
 DRAWN_SEED_BITS: Final = 31
 
 # JSON integers beyond 2**53 don't survive every peer's parser; an episode a millisecond lasts 285,000 years.

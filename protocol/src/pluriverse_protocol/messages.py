@@ -103,7 +103,7 @@ class Describe(Message, frozen=True, tag="v0.env.describe"):
 
     @property
     def size(self) -> tuple[int, int]:
-        """The screen's width and height in pixels; Universe's remotes, which don't say it, have 1024 x 768."""
+        """The screen's width and height in pixels; Universe's remotes, which don't send it, have 1024 x 768."""
         return self.width or 1024, self.height or 768
 
     @property
@@ -232,7 +232,7 @@ class Ping(Message, frozen=True, tag="v0.control.ping"):
 
 
 class Tree(Message, frozen=True, tag="v0.env.tree"):
-    """Say what is on the environment's picture: of remotes with the capability ``tree``. Observers may ask, too."""
+    """Request the tree of the environment's picture; needs the capability ``tree``. Observers may ask, too."""
 
 
 class Action(Message, frozen=True, tag="v0.agent.action"):

@@ -124,7 +124,7 @@ def _read(path: Path) -> Iterator[Header | Record]:
             try:
                 reader.receive(expander.decompress(data))
             except zstandard.ZstdError as error:
-                raise reader.damaged(f"{path.name} is no zstd file, or is damaged: {error}") from error
+                raise reader.damaged(f"{path.name} isn't a zstd file, or is damaged: {error}") from error
             record = reader.next_record()
             if not header_given and reader.header is not None:
                 header_given = True
@@ -133,5 +133,5 @@ def _read(path: Path) -> Iterator[Header | Record]:
                 yield record
                 record = reader.next_record()
             if expander.unused_data:
-                raise reader.damaged(f"{path.name} goes on behind its end")
+                raise reader.damaged(f"{path.name} has data after its end")
     reader.end(cut=not expander.eof)

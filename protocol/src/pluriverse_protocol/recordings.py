@@ -122,14 +122,14 @@ def begins(
     spaces: Spaces | None = None,
     options: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Return what is said when an episode begins."""
+    """Return the report of an episode's beginning."""
     maybe = {"seed": seed, "options": dict(options or {}) or None, "spaces": spaces and spaces.as_json()}
     given = {name: value for name, value in maybe.items() if value is not None}
     return {"event": "begin", "episode": episode, "env": env_id, "fps": fps, **given}
 
 
 def ends(episode: int, reward: float, *, terminated: bool, reason: str) -> dict[str, Any]:
-    """Return what is said when an episode has ended; ``reward`` is all of it."""
+    """Return the report of an episode's end; ``reward`` is its sum."""
     how = {"terminated": terminated, "truncated": not terminated, "reason": reason}
     return {"event": "end", "episode": episode, "reward": reward, **how}
 
@@ -324,10 +324,12 @@ def _header_bytes(header: Header) -> bytes:
 
 def _parse_header(kind: bytes, payload: bytes) -> Header:
     if kind != b"H":
-        raise ValueError(f"the kind {kind!r}, expected a header: this is no recording")
+        raise ValueError(f"the kind {kind!r}, expected a header: not a recording")
     values = parse_object(payload)
     if values.get("format") != FORMAT:
-        raise ValueError(f"its format is {values.get('format')!r:.80}, expected {FORMAT}; a later version wrote it")
+        raise ValueError(
+            f"its format is {values.get('format')!r:.80}, expected {FORMAT}; it was written by a later version"
+        )
     if len(payload) > MAX_HEADER_BYTES:
         raise ValueError(f"a header of {len(payload)} bytes, over {MAX_HEADER_BYTES}")
     header = read(Header, values)

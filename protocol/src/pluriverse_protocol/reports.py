@@ -51,11 +51,11 @@ Cause = Annotated[
 
 
 class _Report(JsonObject, frozen=True, tag_field="report"):
-    """What a program says."""
+    """A message of a program."""
 
 
 class _Request(JsonObject, frozen=True, tag_field="request"):
-    """What the daemon says."""
+    """A message of the daemon."""
 
 
 class Ready(_Report, frozen=True, tag="ready"):
@@ -153,7 +153,7 @@ class Readings(_Report, frozen=True, tag="readings"):
 
 
 class TreeRead(_Report, frozen=True, tag="tree"):
-    """What is on the screen, as ``ReadTree`` with this ``number`` asked; or why that can't be said, in ``error``."""
+    """The tree of the screen, in answer to ``ReadTree`` with this ``number``; or why it can't be read, in ``error``."""
 
     episode: Count
     number: Count
@@ -166,7 +166,7 @@ class TreeRead(_Report, frozen=True, tag="tree"):
 
 
 class Lost(_Report, frozen=True, tag="lost"):
-    """The episode can't begin or go on, while the scraper, which says why, goes on to another.
+    """The episode can't begin or continue, for ``reason``; the scraper continues with another.
 
     ``cause`` says what is to blame: the ``page``, a ``message`` of it that can't be read, a ``process`` that has ended
     or can't be started, or the ``manifest``, so that no episode can ever begin.
@@ -220,7 +220,7 @@ class Watched(_Request, frozen=True, tag="watched"):
 
 
 class ReadTree(_Request, frozen=True, tag="read_tree"):
-    """Say what is on ``picture``, a part of the screen, by the program's widgets. Only scrapers are asked."""
+    """Read the tree of ``picture``, a part of the screen, from the program's widgets. Sent to scrapers only."""
 
     number: Count
     picture: Box

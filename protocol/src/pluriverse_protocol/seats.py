@@ -24,7 +24,7 @@ _MAX_NUMBER_CHARS: Final = 18
 
 
 def parse_token(header: str | None) -> str | None:
-    """Return the token that an agent sent; None if there is none, or it is too long to be kept."""
+    """Return the token that an agent sent; None without one, or if it is too long."""
     return header if header and len(header) <= MAX_TOKEN_CHARS else None
 
 

@@ -27,10 +27,10 @@ from .strict_json import MAX_DEPTH, MAX_DIGITS
 
 PATH: Final = "/step"
 
-# The parameter of the query that says which of a remote's environments is stepped; without it the remote's own, 0.
+# The query parameter that selects the stepped environment of a remote; by default the remote's own, 0.
 SLOT: Final = "slot"
 
-# Those that say what pictures are to be of; see ``View``.
+# Those that select the pictures; see ``View``.
 CROP: Final = "crop"
 SIZE: Final = "size"
 GREY: Final = "grey"
@@ -163,7 +163,7 @@ def unpack(data: bytes | memoryview) -> tuple[Envelope[ServerMessage], memoryvie
         answer = _DECODE(text)
     except (ValueError, RecursionError):
         answer = None
-    # Another message, or one that doesn't fit, is for those who can say why.
+    # The caller reports other or invalid messages.
     if answer is None or text.count(b"[") + text.count(b"{") > MAX_DEPTH or _TOO_LONG.search(text):
         envelope = decode_from_server(text)
     else:

@@ -28,7 +28,7 @@ def _integer(literal: str) -> int:
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no number of JSON's")
+    raise ValueError(f"{name} isn't a JSON number")
 
 
 # Made once: json.loads and json.dumps make one for each call that has options.

@@ -18,7 +18,7 @@ from typing import Final
 
 log = logging.getLogger(__name__)
 
-# How often the files are looked at. Whoever renews a certificate does so days before the old one ends.
+# How often the files are checked. Certificates are renewed days before the old one ends.
 LOOK_EVERY_S: Final = 2.0
 
 # One that is made at the start lasts as long as any remote runs; who pins it doesn't look at its dates.
@@ -30,7 +30,7 @@ _FIRST: Final = re.compile(rb"-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE
 
 
 class CertificateError(Exception):
-    """A certificate or its key can't be used; says why."""
+    """A certificate or its key can't be used; the message gives the reason."""
 
 
 class Certificate:
@@ -83,7 +83,7 @@ class Certificate:
             os.close(descriptor)
 
     async def follow(self) -> None:
-        """Read the files anew whenever they have changed, until cancelled. Those that can't be used are logged."""
+        """Reload the files whenever they change, until cancelled. Invalid ones are logged."""
         while True:
             await asyncio.sleep(LOOK_EVERY_S)
             now = self._signature()
@@ -95,9 +95,9 @@ class Certificate:
                 _load(ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), *self._files)
                 self.fingerprint = _load(self.context, *self._files)
             except CertificateError as error:
-                log.warning("TLS goes on with the certificate of before, as the new one can't be used: %s", error)
+                log.warning("TLS keeps the old certificate; the new one can't be used: %s", error)
             else:
-                log.info("TLS has a new certificate, its SHA-256 is %s", self.fingerprint)
+                log.info("TLS uses a new certificate, SHA-256 %s", self.fingerprint)
 
     def _signature(self) -> list[tuple[int, int, int]]:
         with contextlib.suppress(OSError):
@@ -119,11 +119,11 @@ def _load(context: ssl.SSLContext, certificate: Path, key: Path) -> str:
     try:
         first = _FIRST.search(certificate.read_bytes())
         if first is None:
-            raise CertificateError("there is no certificate in it; expected PEM, which has -----BEGIN CERTIFICATE-----")
+            raise CertificateError("no certificate found; expected PEM, with -----BEGIN CERTIFICATE-----")
         # A key with a passphrase would ask the terminal.
         context.load_cert_chain(certificate, key, password=b"")
     except ssl.SSLError as error:
-        raise CertificateError(f"key and certificate don't belong together, or aren't valid: {error}") from error
+        raise CertificateError(f"key and certificate don't match, or are invalid: {error}") from error
     except OSError as error:
         raise CertificateError(f"{certificate} or {key} can't be read: {error.strerror}") from error
     return hashlib.sha256(ssl.PEM_cert_to_DER_cert(first[0].decode())).hexdigest()

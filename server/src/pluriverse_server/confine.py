@@ -1,9 +1,9 @@
-"""``python -I -S confine.py NETWORK COMMAND…``: becomes COMMAND, without privileges and with no more network than said.
+"""``python -I -S confine.py NETWORK COMMAND…``: becomes COMMAND, without privileges, with the network NETWORK.
 
 NETWORK is ``none``, ``all``, or the number of the one TCP port to which it may connect.
 
 Programs draw through Unix sockets. Whatever else they would reach from here, the machine's other ports for one, they
-reach in the name of whoever runs the remote. Imports next to nothing (``typing`` alone takes as long as all of it),
+reach with the rights of the remote's user. Imports next to nothing (``typing`` alone takes as long as all of it),
 because most children begin as this.
 """
 
@@ -107,7 +107,7 @@ def _filter(processor: int, socket: int, io_uring_setup: int, *, tcp: bool) -> l
         (_EQUALS, socket, "", "allow"),
         (_LOAD, _FAMILY, "", ""),
         (_EQUALS, _AF_UNIX, "allow", ""),
-        # Tells of the machine's addresses, and sends nothing.
+        # Reads the machine's addresses, and sends nothing.
         (_EQUALS, _AF_NETLINK, "allow", "" if tcp else "refuse"),
     ]
     if tcp:

@@ -302,7 +302,7 @@ class EpisodeMachine:
     def _describe_state(self, info: Mapping[str, Any] | None = None) -> list[Output]:
         description = self.description()
         assert description is not None
-        # Not in what newcomers are told later: it is of the first frame.
+        # Not in later descriptions: it belongs to the first frame.
         described = structs.replace(description, info=dict(info)) if info else description
         return [Send(described, self._current.episode_id)]
 

@@ -18,8 +18,8 @@ MAX_LATE_S: Final = 0.5
 class SteadyLoop(asyncio.SelectorEventLoop):
     """Doesn't count the time that it was stopped (SIGSTOP, a paused container), or got no CPU.
 
-    All timers and time limits go by this clock, so nobody is blamed for what they couldn't do or we couldn't hear: a
-    stopped program has drawn no frames, and what a running one has said meanwhile is read first.
+    All timers and time limits use this clock, so that a pause counts against neither side: a
+    stopped program has drawn no frames, and a running one's pending messages are read first.
     """
 
     def __init__(self) -> None:
@@ -51,7 +51,7 @@ class _Watch:
         now = time.monotonic()
         gap_s = now - self._looked_at
         if gap_s - waited_s > MAX_LATE_S:
-            # Nobody knows when in the gap it came: it goes before time limits that ended in it.
+            # Its time within the gap is unknown: it goes before time limits that ended in it.
             self._lost_s += gap_s if heard else gap_s - waited_s
         self._looked_at = now
         return now - self._lost_s

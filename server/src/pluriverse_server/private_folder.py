@@ -1,6 +1,6 @@
 """Folders of temporary files of one process, which the next one removes if that process is killed.
 
-A lock on a file in it tells whether the owner lives: unlike its process id, that means the same to all who share the
+A lock on a file in it shows whether the owner lives: unlike its process id, that means the same to all who share the
 place, whatever container they are in.
 
 Paths of Unix sockets are limited, those of temporary files aren't: where a folder's is too long, it is used by a short
@@ -24,7 +24,7 @@ LINK: Final = "t"
 # Paths of Unix sockets have at most 107 bytes, and the longest below are those of Chromium, which scrapers start.
 MAX_PATH_BYTES: Final = 107 - len("/scraper/12345678/b/org.chromium.Chromium.123456/SingletonSocket")
 
-# Where short names are made. X servers need this place, too, whatever TMPDIR says.
+# Where short names are made. X servers need this place too, regardless of TMPDIR.
 SHORT: Final = Path("/tmp")  # noqa: S108 - see there
 
 
@@ -54,7 +54,7 @@ class PrivateFolder:
     def _make(self, place: Path) -> Path:
         folder = Path(tempfile.mkdtemp(prefix=f"{PREFIX}-{os.getpid()}-", dir=place))
         self.folders.append(folder)
-        # Nobody may find the file before it is locked.
+        # The file must not be found before it is locked.
         new = folder / f"{LOCK}.new"
         lock = os.open(new, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
         self._locks.append(lock)

@@ -63,7 +63,7 @@ child_user: ContextVar[int | None] = ContextVar("child_user", default=None)
 
 
 class StartError(Exception):
-    """A program could not be started; the message says which, why, and the command that fixes it."""
+    """A program could not be started; the message names it, the reason and the fix."""
 
 
 class OutOfResources(StartError):
@@ -79,7 +79,7 @@ def executable(name: str, *, package: str | None = None, path: str | None = None
     found = shutil.which(str((cwd or Path.cwd()) / name) if "/" in name else name, path=path)
     if found is None:
         mend = f"; install it with: apt-get install {package}" if package else ""
-        where = "is not there or not executable" if "/" in name else "was not found on PATH"
+        where = "is missing or not executable" if "/" in name else "was not found on PATH"
         raise StartError(f"the program {name!r} {where}{mend}")
     return found
 
@@ -101,7 +101,7 @@ def has_network() -> bool:
 
 
 def confined(command: Sequence[str], network: bool | int) -> list[str]:
-    """Return ``command`` wrapped so that it has no privileges, and no more network than ``network`` says."""
+    """Return ``command`` wrapped so that it has no privileges, and no more network than ``network``."""
     allowed = confine.ALL if network is True else confine.NONE if network is False else str(network)
     return [sys.executable, "-I", "-S", confine.__file__, allowed, *command]
 
@@ -123,7 +123,7 @@ class Pipe:
         try:
             read_end, write_end = os.pipe()
         except OSError as error:
-            raise OutOfResources(f"no pipe could be made: {error}") from error
+            raise OutOfResources(f"a pipe could not be made: {error}") from error
         pipe = os.fdopen(read_end, "rb", buffering=0)
         transport, _ = await asyncio.get_running_loop().connect_read_pipe(
             lambda: asyncio.StreamReaderProtocol(stream), pipe
@@ -250,7 +250,7 @@ class ChildProcess:
             try:
                 await asyncio.wait({self._reaper}, timeout=grace_s)
             finally:
-                # Also where this call is cancelled: nobody else may remember the process.
+                # Also if this call is cancelled: no other code may know the process.
                 self.kill()
         await asyncio.wait({self._reaper, self._reader})
 
@@ -364,7 +364,7 @@ async def serve(
         ssl=ssl_context,
         ssl_handshake_timeout=None if ssl_context is None else TLS_HANDSHAKE_S,
     )
-    # The event loop has told the kernel to keep no more than that, too.
+    # The event loop's backlog in the kernel is limited to the same.
     listener.listen(BACKLOG)
     return server
 
@@ -389,7 +389,7 @@ def port_fault(what: str, host: str, port: int, option: str, error: OSError) -> 
     if error.errno == errno.EADDRINUSE:
         return f"the {what} port {endpoint(host, port)} is taken by {holder(port)}; choose another with {option}"
     if error.errno == errno.EADDRNOTAVAIL or isinstance(error, socket.gaierror):
-        return f"the {what} port can't listen on {host!r}: that is no address of this machine; choose one with --host"
+        return f"the {what} port can't listen on {host!r}: not an address of this machine; choose one with --host"
     return f"the {what} port {endpoint(host, port)} is unavailable: {error.strerror}; choose another with {option}"
 
 

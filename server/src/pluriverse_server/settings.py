@@ -15,7 +15,7 @@ DisplayBackend = Literal["xvfb", "xvnc"]
 
 
 class SettingsError(Exception):
-    """A setting is wrong; the message says which, and what was expected."""
+    """A setting is invalid; the message names it and what was expected."""
 
 
 def _setting(help_: str, *names: str, **more: Any) -> Any:
@@ -31,44 +31,42 @@ class Settings:
     ``password`` None: there are ``tokens`` alone, which the ``tokens_file`` may change.
     """
 
-    runtime: Path = _setting("The runtime: its folder, the one with its runtime.toml, or the id of an installed one.")
-    env_id: str | None = _setting(
-        "The environment to begin with; if not given, the runtime's default.", "--env", default=None
-    )
-    host: str = _setting("The address to listen on; 0.0.0.0 for all of IPv4, :: for all.", default="127.0.0.1")
-    vnc_port: int = _setting("Where VNC viewers connect.", default=5900)
-    rewarder_port: int = _setting("Where agents and browsers connect.", default=15900)
+    runtime: Path = _setting("The runtime: its folder, which contains runtime.toml, or the id of an installed one.")
+    env_id: str | None = _setting("The first environment; by default the runtime's default_env.", "--env", default=None)
+    host: str = _setting("The address to listen on; 0.0.0.0 for all IPv4 addresses, :: for all.", default="127.0.0.1")
+    vnc_port: int = _setting("The port for VNC viewers.", default=5900)
+    rewarder_port: int = _setting("The port for agents and browsers.", default=15900)
     password: str | None = _setting(
-        "For both ports (VNC looks at its first 8 characters); generated and printed without it or tokens.",
+        "For both ports (VNC uses its first 8 characters); generated and printed if neither it nor tokens are given.",
         default_factory=generate_password,
         repr=False,
     )
     password_file: Path | None = _setting("A file with the password, read once at the start.", default=None)
     tls: bool = _setting(
-        "Speak TLS on the rewarder port with a certificate made now; prints its fingerprint, opens no VNC port.",
+        "Use TLS on the rewarder port with a new certificate; prints its fingerprint, opens no VNC port.",
         "--tls",
         default=False,
     )
     tls_cert: Path | None = _setting(
-        "The same with this certificate (PEM), which is read anew when it changes.", default=None
+        "The same with this certificate (PEM), which is reloaded when it changes.", default=None
     )
     tls_key: Path | None = _setting("The certificate's key (PEM).", default=None)
     vnc_password: bool = _setting(
-        "Whether the VNC port asks for the password or a token; without, it lets everybody in as an agent.",
+        "Whether the VNC port requires the password or a token; without, every client is an agent.",
         default=True,
     )
     display_backend: DisplayBackend = _setting("xvfb: Xvfb with X0tigervnc. xvnc: Xtigervnc alone.", default="xvfb")
     idle_timeout_s: float = _setting(
-        "Hang up on an agent silent for so many seconds; 0: never.", "--idle-timeout", default=0.0
+        "Disconnect an agent after this many seconds of silence; 0: never.", "--idle-timeout", default=0.0
     )
     session_timeout_s: float = _setting(
-        "Hang up on an agent after so many seconds; 0: never.", "--session-timeout", default=0.0
+        "Disconnect an agent after this many seconds; 0: never.", "--session-timeout", default=0.0
     )
     zoom: int | None = _setting(
-        "Draw a web page N times larger, 1 to 8; if not given, as its runtime says.", default=None
+        "Draw a web page N times larger, 1 to 8; by default as set in its runtime.", default=None
     )
     tokens_file: Path | None = _setting(
-        "A file with a line ROLE NAME TOKEN for each who may connect, read again when it changes; "
+        "A file with a line ROLE NAME TOKEN per client, reloaded when it changes; "
         "the roles are agent, observer, person and operator. PLURIVERSE_TOKENS may have the lines themselves.",
         "--tokens",
         envvar="PLURIVERSE_TOKENS_FILE",
@@ -78,19 +76,20 @@ class Settings:
     )
     tokens: tuple[Token, ...] | None = None
     audit: Path | None = _setting(
-        "A file that gets a line of JSON for each action that changes something; - for standard error.", default=None
+        "A file for the audit log, one line of JSON per action that changes something; - for standard error.",
+        default=None,
     )
     drain_s: float = _setting(
-        "For how many seconds the agent's episode may go on after SIGTERM; a second SIGTERM ends it at once.",
+        "Seconds that the agent's episode may continue after SIGTERM; a second SIGTERM ends it at once.",
         default=0.0,
     )
     until_input_ends: bool = _setting(
-        "End when standard input does: a pipe; the remote lives as long as its other end is open.",
+        "End when standard input, a pipe, is closed at its other end.",
         "--until-input-ends",
         default=False,
     )
-    status: bool = _setting("Whether a terminal gets the line that is kept up to date.", default=True)
-    verbose: bool = _setting("Log what programs and peers say.", "--verbose", "-v", default=False)
+    status: bool = _setting("Whether to show a status line on a terminal.", default=True)
+    verbose: bool = _setting("Log the output of programs and peers.", "--verbose", "-v", default=False)
 
     def __post_init__(self) -> None:
         for name, port in (("VNC", self.vnc_port), ("rewarder", self.rewarder_port)):
@@ -100,7 +99,7 @@ class Settings:
             raise SettingsError(f"the VNC port and the rewarder port are both {self.vnc_port}, expected two")
         password = self.password
         if password is None and self.tokens is None:
-            raise SettingsError("there is neither a password nor a list of tokens; expected one of them")
+            raise SettingsError("missing password and tokens; expected at least one")
         if password is not None and not (
             password and password.isascii() and password.isprintable() and ":" not in password
         ):

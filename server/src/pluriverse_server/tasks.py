@@ -1,4 +1,4 @@
-"""Tasks and timers that nobody waits for: one that fails is logged, and ends what has started it, or its connection."""
+"""Background tasks and timers: one that fails is logged, and ends what has started it, or its connection."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _Arguments = TypeVarTuple("_Arguments")
 
 
 class TaskFailed(Exception):
-    """A task or timer failed, by a mistake of ours; the message says which, the log has the traceback."""
+    """A task or timer failed because of a bug; the message names it, the log has the traceback."""
 
 
 # Tasks and timers inherit it from whatever starts them.

@@ -158,7 +158,9 @@ async def test_a_full_disk_ends_the_recording_and_keeps_what_was_written(desktop
         while not recorder.failed.done():
             recorder.on_report(reports.Text(1, noise.bytes(50_000).hex()))
             await asyncio.sleep(0)
-        with pytest.raises(RecordingFailed, match=r"File too large; label and score .* after: mv .*a\.plrec\.partial"):
+        with pytest.raises(
+            RecordingFailed, match=r"File too large; to label and score .* saved: mv .*a\.plrec\.partial"
+        ):
             await recorder.stop()
     replay = Replay(tmp_path / f"a.plrec{PARTIAL}")
     said = [said["text"] for moment in replay.moments() for _, said in moment.said]

@@ -28,7 +28,7 @@ def test_an_option_that_there_is_none_of_is_told(address: str) -> None:
 
 
 def test_wrong_use_says_the_rule_and_sends_nothing(pong: Core) -> None:
-    with pytest.raises(Misuse, match="1 answers are wanted of the 0"):
+    with pytest.raises(Misuse, match="1 answers requested, but only 0"):
         pong.receive(1)
     with pytest.raises(ActionError, match="0 to 5"):
         pong.send({0: 6})
@@ -49,11 +49,11 @@ def test_receive_that_nothing_comes_of_says_so(pong: Core) -> None:
 
 
 def test_environment_that_waits_for_its_agent_is_refused_in_real_time(address: str) -> None:
-    with pytest.raises(ConfigurationError, match="waits for its agent; make it with clock='lockstep'"):
+    with pytest.raises(ConfigurationError, match="waits for the agent; make it with clock='lockstep'"):
         Core("gym-core.PongDeterministicSync-v3", address)
 
 
 @pytest.mark.parametrize("options", [{"vision": False}, {"vnc": VncOptions(grey=True)}, {"vnc": VncOptions(scale=2)}])
 def test_screen_that_is_not_as_it_is_is_refused(options: dict[str, Any]) -> None:
-    with pytest.raises(ConfigurationError, match="screen as it is"):
+    with pytest.raises(ConfigurationError, match="unchanged screen"):
         Core(PONG, "local:1", **options)

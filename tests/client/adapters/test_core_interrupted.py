@@ -198,7 +198,9 @@ def test_the_step_after_an_interrupted_one_gives_its_answer(
         press_at_wait(env.core, monkeypatch)
         with pytest.raises(KeyboardInterrupt):
             env.step(0)
-        with pytest.raises(Misuse, match="take that answer first: by recv, or after an interrupted step by the next"):
+        with pytest.raises(
+            Misuse, match="receive that answer first: with recv, or after an interrupted step with the next"
+        ):
             env.core.send({0: 1})
         env.step(0)
         assert env.core.result(0).elapsed == 1

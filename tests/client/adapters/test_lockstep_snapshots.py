@@ -180,7 +180,7 @@ def test_a_program_that_comes_to_something_else_is_said(pong: Core) -> None:
     moment = replace(pong.snapshot(0), trail=None, kept=None)
     result = went_back(pong, moment)
     assert (result.lost, result.truncated) == (True, True)
-    assert "after 5 steps its picture is another" in (result.error or "")
+    assert "after 5 steps its picture differs" in (result.error or "")
     with pytest.raises(ResetNeeded):
         pong.snapshot(0)
     begin(pong)
@@ -194,7 +194,7 @@ def test_an_episode_that_is_too_long_goes_back_only_to_what_its_remote_keeps(mon
         moment = core.snapshot(0)
         first = played(core, [2] * 10)
         assert len(first) == 10
-        with pytest.raises(Misuse, match=r"is longer than .* and can't be played again"):
+        with pytest.raises(Misuse, match=r"is longer than .* and can't be replayed"):
             core.snapshot(0)
         went_back(core, moment)
         assert played(core, [2] * 10) == first

@@ -23,7 +23,7 @@ def test_clock_that_there_is_none_of_is_refused() -> None:
 def test_more_slots_than_a_remote_has_are_refused() -> None:
     with pytest.raises(ConfigurationError, match=r"slots is 65; a remote of .* holds 64"):
         Core(PONG, "local:1", clock="lockstep", slots=65)
-    with pytest.raises(ConfigurationError, match="slots are for clock='lockstep'"):
+    with pytest.raises(ConfigurationError, match="slots need clock='lockstep'"):
         Core(PONG, "local:1", slots=2)
 
 

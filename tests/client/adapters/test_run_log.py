@@ -62,7 +62,7 @@ def test_a_run_that_broke_off_has_what_was_flushed(tmp_path: Path) -> None:
 def refused(tmp_path: Path, data: bytes, why: str) -> None:
     path = tmp_path / "run"
     path.write_bytes(data)
-    with pytest.raises(ConfigurationError, match=f"run is no recorded run: .*{why}"):
+    with pytest.raises(ConfigurationError, match=f"run isn't a recorded run: .*{why}"):
         read_run(path)
 
 
@@ -79,7 +79,7 @@ def test_what_is_no_run_is_said(tmp_path: Path, lines: bytes | None) -> None:
     [
         (b"[" * 100_000, "nested too deeply"),
         (b'[0,[],1%b,"00"]' % (b"0" * 400), "is too large"),
-        (b'[0,[],NaN,"00"]', "NaN is no number"),
+        (b'[0,[],NaN,"00"]', "NaN isn't a JSON number"),
         (b'[0,[["KeyEvent",1e300,true]],0,"00"]', "KeyEvent"),
         (b'[[],[],0,"00"]', "unhashable"),
         (b'[5,[],0,"00"]', ""),
@@ -115,5 +115,5 @@ def test_a_file_that_is_there_is_kept_and_real_time_has_no_runs(tmp_path: Path) 
     with pytest.raises(ConfigurationError, match="the run can't be recorded"):
         RunLog(path, HEADER)
     assert path.read_text() == "mine"
-    with pytest.raises(ConfigurationError, match='record is of clock="lockstep"'):
+    with pytest.raises(ConfigurationError, match='record needs clock="lockstep"'):
         Core("gym-core.Pong-v3", record=path)

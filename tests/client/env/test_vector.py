@@ -234,7 +234,7 @@ async def test_refused_reset_is_raised_by_each_step_in_the_remotes_words(tmp_pat
     async with bench(tmp_path, env_id="toy.Options-v0", env_options={"levle": 3}) as b:
         b.env.reset()
         for _ in range(2):
-            with pytest.raises(ConfigurationError, match=r"refused the reset: .*no option 'levle'; there are: level"):
+            with pytest.raises(ConfigurationError, match=r"refused the reset: .*unknown option 'levle'; known: level"):
                 await b.step_until(lambda step: False)
 
 
@@ -465,7 +465,7 @@ async def test_daemon_that_began_anew_ends_the_episode_at_once(tmp_path: Path, m
         b.relays[0].target = other.port
         b.relays[0].carry()
         _, _, _, (info,) = await b.step_until(lambda step: step[2][0])
-        assert "doesn't know this agent any more" in info["error"]
+        assert "no longer has this agent's seat" in info["error"]
         await b.begin()
 
 
@@ -489,7 +489,7 @@ def test_environment_that_is_not_configured_says_so() -> None:
     with pytest.raises(Closed, match="configure"):
         env.reset()
     env.close()
-    with pytest.raises(ConfigurationError, match="say which with remotes"):
+    with pytest.raises(ConfigurationError, match="name them with remotes"):
         pluriverse.make(FIRST, vision=False)
 
 

@@ -163,7 +163,7 @@ def test_frozen_remote_keeps_nobody_waiting_and_is_replaced(player: Player, monk
 
     *_, info = player.until(other_goes_on)
     assert seen_other > 10
-    assert "said nothing" in info["n"][0]["error"]
+    assert "silent for" in info["n"][0]["error"]
     player.until_all_play()
 
 

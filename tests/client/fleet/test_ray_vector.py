@@ -115,7 +115,7 @@ def test_only_who_waits_is_acted_on(vector: RayVector) -> None:
 def test_what_cannot_begin_is_told(cluster: Cluster) -> None:
     with pytest.raises(RemoteUnavailable, match=r"(?s)vector 0: .*unknown environment 'gym-core\.Nonsense-v0'"):
         RayVector("gym-core.Nonsense-v0", 1, remotes="local:1", reserve=SMALL)
-    with pytest.raises(RemoteUnavailable, match=r"0 of 2 vectors got a place in 2 s: it needs CPU 8"):
+    with pytest.raises(RemoteUnavailable, match=r"0 of 2 vectors were placed in 2 s: it needs CPU 8"):
         RayVector(PONG, 2, remotes="local:1", reserve=RayOptions(cpu=8, place_s=2))
     with pytest.raises(ConfigurationError, match="remotes for 1 vectors; expected 2"):
         RayVector(PONG, 2, remotes=["local:1"])

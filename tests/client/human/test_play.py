@@ -171,7 +171,7 @@ def test_keys_go_to_the_remote_while_the_window_has_the_focus(
         other = subprocess.Popen(["xterm", "-title", "something else", "-geometry", "20x5-0-0"], env=environment)
         try:
             with played(there, environment, *options):
-                elsewhere, window = there.window("something else"), there.window("played by hand")
+                elsewhere, window = there.window("something else"), there.window("played by a person")
                 there.focus(window)
                 hold(there, window, Recorded(recording), "Left")
                 there.focus(elsewhere)

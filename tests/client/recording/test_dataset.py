@@ -73,7 +73,7 @@ def test_recording_that_cannot_be_read_is_told_before_anything_is_written(tmp_pa
 def test_of_recordings_that_do_not_fit_together_no_dataset_is_left(tmp_path: Path) -> None:
     path = write(tmp_path / "a.plrec", played())
     larger = write(tmp_path / "b.plrec", played(), replace(HEADER, width=2 * WIDTH))
-    with pytest.raises(ConfigurationError, match="other pictures or actions"):
+    with pytest.raises(ConfigurationError, match="different pictures or actions"):
         export(path, larger)
     assert "1 episodes" in export(path)[-1]
 

@@ -76,11 +76,11 @@ def test_episodes_are_told_as_the_remote_tells_them(tmp_path: Path) -> None:
 def test_what_is_there_is_never_overwritten(tmp_path: Path) -> None:
     path = tmp_path / "a.plrec"
     recorder = Recorder(path, DESCRIBED, began=0.0)
-    with pytest.raises(ConfigurationError, match=r"a\.plrec\.partial is a recording already"):
+    with pytest.raises(ConfigurationError, match=r"a\.plrec\.partial already exists"):
         Recorder(path, DESCRIBED, began=0.0)
     recorder.close()
     recorder.close()
-    with pytest.raises(ConfigurationError, match=r"a\.plrec is a recording already"):
+    with pytest.raises(ConfigurationError, match=r"a\.plrec already exists"):
         Recorder(path, DESCRIBED, began=0.0)
     with pytest.raises(ConfigurationError, match="can't be recorded"):
         Recorder(tmp_path / "nowhere" / "a.plrec", DESCRIBED, began=0.0)

@@ -58,10 +58,10 @@ def spoilt(run: Path, into: Path, number: int, key: Any, value: Any) -> Path:
     ("number", "key", "value", "difference"),
     [
         (12, 2, 7, "step 11 of 60: the reward is 0, and was 7"),
-        (12, 3, "00000000", "step 11 of 60: the pixels are others"),
+        (12, 3, "00000000", "step 11 of 60: the pixels differ"),
         (12, slice(4, None), ["terminated"], "step 11 of 60: the episode goes on, and then is terminated"),
-        (12, slice(4, None), ["", "00000000"], "step 11 of 60: the text, the observation or the info is another"),
-        (1, "frame", "00000000", "the first frame: the pixels are others"),
+        (12, slice(4, None), ["", "00000000"], "step 11 of 60: the text, the observation or the info differs"),
+        (1, "frame", "00000000", "the first frame: the pixels differ"),
     ],
 )
 def test_the_first_step_that_differs_is_named_and_how(
@@ -79,10 +79,10 @@ def test_the_command_says_what_came_of_it_and_exits_with_it(run: Path, remote: M
     other = spoilt(run, tmp_path / "spoilt", 12, 2, 7)
     differs = runner.invoke(app, ["verify", str(other), "--remotes", remote.address])
     assert differs.exit_code == 1
-    assert "it is another run: episode 1 of 3 (seed 1), step 11 of 60: the reward is 0, and was 7" in differs.stderr
+    assert "the runs differ: episode 1 of 3 (seed 1), step 11 of 60: the reward is 0, and was 7" in differs.stderr
     none = runner.invoke(app, ["verify", str(tmp_path / "none")])
     assert none.exit_code == 2
-    assert "is no recorded run" in none.stderr
+    assert "isn't a recorded run" in none.stderr
 
 
 def test_a_vector_is_recorded_in_one_file_and_its_episodes_are_verified_one_by_one(

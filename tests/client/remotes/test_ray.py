@@ -74,7 +74,7 @@ def test_what_a_node_says_of_a_remote_that_it_cannot_start_is_passed_on(cluster:
         wrong.start(no_progress)
     no_image = parse("ray:1?image=example/nothing", PONG)
     with pytest.raises(
-        RemoteUnavailable, match=r"(?s)Ray's node .*(docker pull example/nothing|no Docker engine answers)"
+        RemoteUnavailable, match=r"(?s)Ray's node .*(docker pull example/nothing|the Docker engine doesn't answer)"
     ):
         no_image.start(no_progress)
 
@@ -82,9 +82,9 @@ def test_what_a_node_says_of_a_remote_that_it_cannot_start_is_passed_on(cluster:
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        ("cpu=3", "it needs CPU 3, and no node has that in all"),
+        ("cpu=3", "it needs CPU 3, and no node has that much"),
         ("cpu=2&how=local", "it needs CPU 2, and 0 of 6 CPU is free"),
-        ("resource=screens", "it needs CPU 0.25, screens 1, and no node has that in all"),
+        ("resource=screens", "it needs CPU 0.25, screens 1, and no node has that much"),
     ],
 )
 def test_what_is_short_is_named(cluster: Cluster, options: str, reason: str) -> None:

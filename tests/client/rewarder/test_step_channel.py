@@ -78,7 +78,7 @@ def test_step_channel_of_an_episode_in_real_time_is_refused_in_the_remotes_own_w
         env.reset()
         while env.step([[]])[0][0] is None:
             env.wait(0.05)
-        with pytest.raises(RemoteUnavailable, match=r"takes no steps: the episode is in real time"):
+        with pytest.raises(RemoteUnavailable, match=r"doesn't accept steps: the episode is in real time"):
             env.open_step_channel(0)
     finally:
         env.close()
@@ -177,7 +177,7 @@ async def test_server_that_hangs_up_is_told_with_its_reason_if_it_gave_one() -> 
     async def go(socket: ServerConnection) -> None:
         socket.transport.abort()
 
-    for handler, expected in ((bow, r"enough\x1b[2J"), (go, "broke off")):
+    for handler, expected in ((bow, r"enough\x1b[2J"), (go, "broke")):
         async with misbehaving(handler) as port:
             held = await opened(port)
             try:

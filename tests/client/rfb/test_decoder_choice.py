@@ -19,7 +19,7 @@ def without_native(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_python_runs_where_the_environment_asks_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(ENVIRONMENT_VARIABLE, "python")
     assert decoder_class() is PythonDecoder
-    assert implementation() == "python: PLURIVERSE_RFB=python asks for it"
+    assert implementation() == "python: PLURIVERSE_RFB=python requests it"
 
 
 @pytest.mark.usefixtures("without_native")
@@ -43,6 +43,6 @@ def test_native_runs_where_it_was_built(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.delenv(ENVIRONMENT_VARIABLE, raising=False)
     assert decoder_class() is native.NativeDecoder
     assert decoder_class("python") is PythonDecoder
-    assert implementation() == "native: it was built, and is the faster one"
+    assert implementation() == "native: it was built and is faster"
     monkeypatch.setenv(ENVIRONMENT_VARIABLE, "native")
-    assert implementation() == "native: PLURIVERSE_RFB=native asks for it"
+    assert implementation() == "native: PLURIVERSE_RFB=native requests it"

@@ -8,7 +8,7 @@ import zlib
 
 import numpy as np
 import pytest
-import simplejpeg  # pyright: ignore[reportMissingTypeStubs] - it has them, in a place where nobody looks
+import simplejpeg  # pyright: ignore[reportMissingTypeStubs] - it has them, in an unusual place
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pluriverse.rfb.decoder import Decoder

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-import simplejpeg  # pyright: ignore[reportMissingTypeStubs] - it has them, in a place where nobody looks
+import simplejpeg  # pyright: ignore[reportMissingTypeStubs] - it has them, in an unusual place
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray

@@ -141,10 +141,10 @@ async def test_each_tool_and_all_that_it_takes_and_answers_is_described() -> Non
 async def test_environments_are_listed_at_once_a_hundred_at_most() -> None:
     offering = server("gym-core.*", "wob.mini.Click*")
     listed = text(await offering.list_environments("PONGNO"))
-    assert listed.splitlines()[:2] == ["2 environments may be begun.", "gym-core.PongNoFrameskip-v0"]
+    assert listed.splitlines()[:2] == ["2 environments available.", "gym-core.PongNoFrameskip-v0"]
     every = text(await offering.list_environments())
     assert every.count("\ngym-core.") == 100
-    assert "list others by a part of their id" in every
+    assert "list others by part of their id" in every
 
 
 async def test_a_model_plays_by_stdio_and_nothing_is_left() -> None:
@@ -161,7 +161,7 @@ async def test_a_model_plays_by_stdio_and_nothing_is_left() -> None:
         assert (begun["total_reward"], begun["over"], begun["lags_ms"]) == (0, False, {})
         assert text(began).splitlines() == [
             "Reward: 0 since the last answer, 0 in all.",
-            "The episode stands still while you think, with at most 1200.0 s left of its own time.",
+            "The episode is paused while you think, with at most 1200.0 s left of its own time.",
             f"Next: click, type_text, press_keys or another tool that acts, with handle {handle}.",
         ]
         described = await done(client, "describe_environment", handle=handle)
@@ -193,16 +193,16 @@ async def test_nonsense_is_refused_in_words_and_harms_nothing() -> None:
         assert "expected an integer" in await refused(client, "begin_episode", environment=PONG, seed=10**30)
         # Its remote is free for this.
         handle = (await done(client, "begin_episode", environment="gym-core.CartPole-v0", seed=3))["handle"]
-        assert "may not be begun" in await refused(client, "begin_episode", environment="doom.Basic-v0")
+        assert "isn't allowed" in await refused(client, "begin_episode", environment="doom.Basic-v0")
         typo = await refused(client, "begin_episode", handle=handle, environment="gym-core.PongNoFrameSkip-v3")
         assert f"the nearest: {PONG}" in typo
-        assert "outside of the picture" in await refused(client, "click", handle=handle, x=10_000, y=3)
-        assert "no key is called" in await refused(client, "press_keys", handle=handle, keys="Hyperdrive")
+        assert "outside the picture" in await refused(client, "click", handle=handle, x=10_000, y=3)
+        assert "unknown key" in await refused(client, "press_keys", handle=handle, keys="Hyperdrive")
         assert "Unknown tool" in await refused(client, "fly", handle=handle)
         assert "there is no environment" in await refused(client, "look", handle="guessed")
         assert "either x and y" in await refused(client, "scroll", handle=handle, down=1, x=3)
         chord = [{"ms": 0, "key": "ctrl+a"}]
-        assert "no key is called" in await refused(client, "act_for", handle=handle, events=chord, ms=10)
+        assert "unknown key" in await refused(client, "act_for", handle=handle, events=chord, ms=10)
         assert "is not within the picture" in await refused(client, "look", handle=handle, region=[5, 5, 1, 1])
         wrongs: list[dict[str, Any]] = [
             {"name": "type_text", "text": "x" * 10_000_000},
@@ -257,7 +257,7 @@ async def click_a_mark(client: Client) -> None:
     handle = (await done(client, "begin_episode", environment="pages.win-v0"))["handle"]
     described = await done(client, "describe_environment", handle=handle)
     assert {"tree", "marks"} <= set(described["capabilities"])
-    assert "no marks were given yet" in await refused(client, "click", handle=handle, mark=1)
+    assert "no marks yet" in await refused(client, "click", handle=handle, mark=1)
     plain, marked = [await call(client, "look", handle=handle, marks=marks, tree=marks) for marks in (False, True)]
     assert (picture(plain) != picture(marked)).any()
     assert '[1] button "Win" (40,60,80,30)' in text(marked)
@@ -268,7 +268,7 @@ async def click_a_mark(client: Client) -> None:
     assert "match: gym-core.*-v3" in await told(client, "list_environments", containing="pages.")
     another = await refused(client, "begin_episode", handle=handle, environment="pages.lost-v0")
     assert "unknown environment 'pages.lost-v0'" in another
-    assert "the environment of this handle was given back for it" in another
+    assert "the environment of this handle was released" in another
     assert "there is no environment" in await refused(client, "look", handle=handle)
     await done(client, "begin_episode", environment="pages.win-v0")
 
@@ -300,7 +300,7 @@ async def test_two_clients_play_over_http_and_the_death_of_one_remote_harms_no_o
             first = (await done(one, "begin_episode", environment=PONG))["handle"]
             known = daemons()
             second = (await done(other, "begin_episode", environment=PONG))["handle"]
-            left = r"The episode goes on while you think, with at most 1[12]\d\d\.\d s left\.\n"
+            left = r"The episode keeps running while you think, with at most 1[12]\d\d\.\d s left\.\n"
             assert re.search(left, await told(one, "status", handle=first))
             (victim,) = daemons() - known
             victim.kill()
@@ -326,6 +326,8 @@ async def test_client_that_calls_without_end_is_refused_and_keeps_no_other_from_
             await done(patient, "status", handle=other)
             assert sum(each.done() for each in calls) == len(refusals)
             (said,) = {text(answer) for answer in refusals}
-            assert said.endswith(f"{MAX_CALLS} calls on the environment '{mine}' are under way; wait for their answers")
+            assert said.endswith(
+                f"{MAX_CALLS} calls on the environment '{mine}' are in progress; wait for their answers"
+            )
             for each in calls:
                 each.cancel()

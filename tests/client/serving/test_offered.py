@@ -27,7 +27,7 @@ def test_what_matches_nothing_is_refused_with_what_is_near(wanted: str, near: st
 def test_what_is_not_offered_is_refused_with_what_is_near() -> None:
     offered = Offered(["wob.mini.*"], "2")
     for wanted in ("wob.mini.ClickTset-v0", "wob.flight.ClickTest-v0"):
-        with pytest.raises(ConfigurationError, match=r"may not be begun; the nearest: wob\.mini\.ClickTest-v0"):
+        with pytest.raises(ConfigurationError, match=r"isn't allowed; the nearest: wob\.mini\.ClickTest-v0"):
             offered.require(wanted)
 
 

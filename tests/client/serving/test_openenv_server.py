@@ -99,11 +99,11 @@ def test_actions_are_those_of_computer_use_too(pong: str) -> None:
 
 NONSENSE: list[tuple[dict[str, Any], str]] = [
     ({"action": 99}, "expected an integer of 0 to"),
-    ({"computer": called("fly")}, "there is no action"),
-    ({"action": 1, "computer": called("wait", seconds=1)}, "this is both"),
+    ({"computer": called("fly")}, "unknown action"),
+    ({"action": 1, "computer": called("wait", seconds=1)}, "got both"),
     ({"action": [["KeyEvent", "Up", True]] * 100_000}, "expected an integer of 0 to"),
     ({"computer": called("type_text", text="x" * 10_000_000)}, "at most 10000 characters"),
-    ({"computer": called("click", x=160, y=0)}, "outside of the picture"),
+    ({"computer": called("click", x=160, y=0)}, "outside the picture"),
     ({"computer": called("press_keys", keys=5)}, "valid string"),
     ({"computer": "click"}, "VALIDATION_ERROR"),
     ({"frames": 10**9}, "VALIDATION_ERROR"),

@@ -36,5 +36,5 @@ def test_indices_count_through_all_parts() -> None:
 def test_nothing_cannot_be_joined_nor_configured() -> None:
     with pytest.raises(ConfigurationError, match="at least one"):
         Joint([])
-    with pytest.raises(ConfigurationError, match="configured already"):
+    with pytest.raises(ConfigurationError, match="needs configured"):
         Joint([ScriptedEnv()]).configure(remotes=1)

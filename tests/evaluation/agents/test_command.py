@@ -71,7 +71,7 @@ def test_answer_that_cannot_be_done_is_told_and_may_be_given_again(play: Play, t
     with contextlib.closing(open_agent("command:" + program(tmp_path, *answers))) as agent:
         agent.play(play)
     log = (tmp_path / "log").read_text()
-    assert "is no JSON" in log
+    assert "isn't JSON" in log
     assert "77" in log
     assert "wait: seconds: Missing required argument" in log
     assert play.over
@@ -98,7 +98,7 @@ def test_program_that_reads_nothing_is_given_up(play: Play, monkeypatch: pytest.
     monkeypatch.setattr(play, "task", play.task.model_copy(update={"asks": "x" * 1_000_000}))
     with (
         contextlib.closing(CommandAgent("sleep 1000")) as agent,
-        pytest.raises(AgentFailed, match=r"read nothing for 0\.2 s"),
+        pytest.raises(AgentFailed, match=r"has not read for 0\.2 s"),
     ):
         agent.play(play)
 
@@ -110,7 +110,7 @@ def test_program_that_hangs_is_given_up_and_ended_with_its_children(
     before = {process.pid for process in psutil.Process().children(recursive=True)}
     play.start(0, PAUSED)
     agent = CommandAgent("sh -c 'sleep 1000 & sleep 1000'")
-    with contextlib.closing(agent), pytest.raises(AgentFailed, match=r"wrote nothing for 0\.2 s"):
+    with contextlib.closing(agent), pytest.raises(AgentFailed, match=r"has not written for 0\.2 s"):
         agent.play(play)
     assert {process.pid for process in psutil.Process().children(recursive=True)} <= before
 

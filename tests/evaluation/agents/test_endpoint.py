@@ -122,7 +122,7 @@ def test_model_sees_pictures_acts_and_is_told_what_came_of_it(
     system, picture = first["messages"]
     assert "Return the ball." in system["content"]
     assert "160 by 210 pixels" in system["content"]
-    assert "stands still while you think" in system["content"]
+    assert "is paused while you think" in system["content"]
     assert picture["content"][0]["image_url"]["url"].startswith("data:image/png;base64,")
     told = [message["content"] for message in last["messages"] if message["role"] == "tool"]
     assert told[0].startswith("reward ")
@@ -159,7 +159,7 @@ def test_nonsense_is_answered_with_the_reason_and_harms_nothing(
     agent.play(pong)
     assert pong.ended == "budget"
     told = [message["content"] for message in scripted.requests[-1]["messages"] if message["role"] == "tool"]
-    for expected in ("outside of the picture", "not executed", "NoSuchKey", "at most 10000 characters", "1000 actions"):
+    for expected in ("outside the picture", "not executed", "NoSuchKey", "at most 10000 characters", "1000 actions"):
         assert any(expected in each for each in told), (expected, told)
 
 

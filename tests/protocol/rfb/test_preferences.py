@@ -36,7 +36,7 @@ def test_levels_are_pseudo_encodings(wishes: dict[str, Any], expected: set[int])
         ({"fine_quality": -1}, "0 to 100"),
         ({"compress_level": 10}, "compress_level"),
         ({"subsampling": "5:1:1"}, "4:2:0"),
-        ({"encodings": ["rre"]}, "'rre'; there are tight"),
+        ({"encodings": ["rre"]}, "'rre'; known: tight"),
     ],
 )
 def test_what_does_not_exist_is_refused_by_name(wishes: dict[str, Any], words: str) -> None:

@@ -30,8 +30,8 @@ def test_list_has_a_token_a_line() -> None:
     ("line", "fault"),
     [
         ("agent trainer", "it has 2 words"),
-        ("trainers-token trainer agent", "begins with no role"),
-        ("ended trainer trainers-token", "begins with no role"),
+        ("trainers-token trainer agent", "the role is missing"),
+        ("ended trainer trainers-token", "the role is missing"),
         ("agent trainer short12", "has 7 characters; expected 8 to 128"),
         ("agent trainer with:acolon", "without a colon"),
         ("agent trainer p\u00e4sswords", "printable ASCII"),

@@ -47,7 +47,7 @@ def test_a_runtime_without_rewards_says_that_nothing_is_earned(
 ) -> None:
     (tmp_path / "runtime.toml").write_text(UNREWARDED)
     greet(Settings(tmp_path, password="sesame"), load(tmp_path))
-    assert "  rewards   none: it is drawn alone" in capsys.readouterr().out
+    assert "  rewards   none: its runtime.toml has no [[rewards]]" in capsys.readouterr().out
 
 
 def test_where_there_are_tokens_alone_no_password_is_printed_nor_any_token(capsys: pytest.CaptureFixture[str]) -> None:

@@ -63,7 +63,7 @@ async def test_steps_are_refused_beside_their_step_channel(tmp_path: Path) -> No
         await served.running()
         reply = await agent.hear_reply(await agent.send("v0.agent.step", {"n": 1}))
         assert reply["method"] == "v0.reply.error"
-        assert reply["body"]["message"] == "steps have a WebSocket of their own, at /step"
+        assert reply["body"]["message"] == "steps need their own WebSocket, at /step"
         await agent.assert_alive()
 
 
@@ -72,11 +72,11 @@ async def test_a_tree_is_refused_where_nobody_can_tell_it_with_the_environments_
         described = await agent.hear()
         assert not {"tree", "marks"} & set(described["body"]["capabilities"])
         reply = await agent.hear_reply(await agent.send("v0.env.tree", {}))
-        assert reply["body"]["message"] == "no episode runs; a tree is of one that does"
+        assert reply["body"]["message"] == "no episode is running; a tree needs one"
         await served.running()
         reply = await agent.hear_reply(await agent.send("v0.env.tree", {}))
         assert reply["method"] == "v0.reply.error"
-        assert reply["body"]["message"] == "toy.First-v0 has no tree: its program tells nothing of what it draws"
+        assert reply["body"]["message"] == "toy.First-v0 has no tree: its program doesn't describe what it draws"
         await agent.assert_alive()
 
 

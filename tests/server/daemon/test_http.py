@@ -185,7 +185,7 @@ async def test_agent_that_loses_its_seat_while_its_step_channel_is_opened_gets_n
     ("query", "options", "status", "error"),
     [
         ("", {"clock": BOTH_CLOCKS["clock"]}, 409, "the program isn't running yet; wait until the episode runs"),
-        ("slot=1", TAKES_STEP_CHANNELS, 409, "there is no slot 1; expected 0 to 0"),
+        ("slot=1", TAKES_STEP_CHANNELS, 409, "unknown slot 1; expected 0 to 0"),
         ("slot=-1", TAKES_STEP_CHANNELS, 400, "the slot is '-1'; expected a number"),
         (
             "size=84",
@@ -214,7 +214,7 @@ async def test_view_of_a_remote_that_makes_none_is_refused(tmp_path: Path, monke
     monkeypatch.setattr(views, "available", lambda: False)
     async with serving(tmp_path, toy_options=TAKES_STEP_CHANNELS) as served, served.agent() as agent:
         await begin_lockstep(agent, await served.running())
-        alone = "this remote sends whole pictures alone; its description has no views"
+        alone = "this remote only sends whole pictures; its description has no views"
         assert await refusal(served, "/step?grey=1") == (409, alone)
         async with served.agent(path="/step?grey=0") as step_channel:
             assert await step_channel.socket.recv() == b"taken"

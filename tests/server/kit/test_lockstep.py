@@ -289,10 +289,10 @@ def test_snapshots_are_dropped_when_asked_and_with_their_step_channel(stage: Sta
     agent = after_three_frames(stage)
     assert ask(stage, agent, AgentSnapshot()) == SnapshotReply(0)
     assert ask(stage, agent, AgentSnapshot((0, 77))) == SnapshotReply(1)
-    assert ask(stage, agent, AgentRestore(0)) == ErrorReply("there is no snapshot 0")
+    assert ask(stage, agent, AgentRestore(0)) == ErrorReply("unknown snapshot 0")
     other = stage.open_step_channel()
     other.hear_first()
-    assert ask(stage, other, AgentRestore(1)) == ErrorReply("there is no snapshot 1")
+    assert ask(stage, other, AgentRestore(1)) == ErrorReply("unknown snapshot 1")
 
 
 def test_what_cannot_be_kept_or_gone_back_to_is_said(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -301,7 +301,7 @@ def test_what_cannot_be_kept_or_gone_back_to_is_said(stage: Stage, monkeypatch: 
     stage.lockstep.begin(Counting())
     agent.hear_first()
     assert ask(stage, agent, AgentSnapshot()) == SnapshotReply(None)
-    assert ask(stage, agent, AgentRestore(0)) == ErrorReply("there is no snapshot 0")
+    assert ask(stage, agent, AgentRestore(0)) == ErrorReply("unknown snapshot 0")
     stage.lockstep.begin(Returning())
     agent.hear_first()
     assert ask(stage, agent, AgentSnapshot()) == SnapshotReply(None)

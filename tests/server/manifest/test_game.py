@@ -58,7 +58,7 @@ def test_whole_game_may_be_validated_again() -> None:
 @pytest.mark.parametrize(
     ("step", "complaint"),
     [
-        ({}, ": expected just one of keys, type, click and restore; or until alone"),
+        ({}, ": expected exactly one of keys, type, click and restore; or only until"),
         ({"keys": ["NoSuchKey"]}, "keys.0: "),
         ({"click": [1]}, "click: expected [x, y] in pixels"),
         ({"click": [1, -1]}, "click.1: Input should be greater than or equal to 0"),

@@ -51,7 +51,7 @@ def test_least_manifest_of_a_page_has_the_defaults_that_are_documented(tmp_path:
     [
         ('files = "www"', "", "page: expected either files and start, or url"),
         ("{env.level}", "{level}", "page.start: unknown placeholder {level}; known: {env}"),
-        ('files = "www"', 'files = "www"\norigins = ["https://a.org/"]', "page.origins: expected origins as"),
+        ('files = "www"', 'files = "www"\norigins = ["https://a.org/"]', "page.origins: expected origins such as"),
         ('files = "www"', 'files = "www"\nallow = ["all"]', "page.allow[0]: "),
         (
             'source = "page"\nvalue = "game.score"',
@@ -69,7 +69,7 @@ def test_mistake_is_named_with_its_key(tmp_path: Path, before: str, after: str, 
 @pytest.mark.parametrize("url", ["ftp://example.org/", "example.org", "https:///a", "https://{env.host}/", "file:///a"])
 def test_address_that_is_not_of_the_web_is_refused(tmp_path: Path, url: str) -> None:
     line = complaint(tmp_path, 'files = "www"\nstart = "game.html?level={env.level}"', f'url = "{url}"')
-    assert line.startswith("page.url: expected an address as https://example.org/play, its host written out")
+    assert line.startswith("page.url: expected an address such as https://example.org/play, its host written out")
 
 
 def test_address_is_filled_with_quoted_values() -> None:

@@ -60,12 +60,12 @@ def test_every_name_that_x_has_for_latin_keys_is_known() -> None:
 @pytest.mark.parametrize(
     ("key", "complaint"),
     [
-        ("left", "close to it are Left"),
-        ("", "no key is called so; expected a name of X's, a character, or a number"),
-        ("\x00", "no key is called so"),
-        (0, "expected a key's name of X's, a character, or a number of 1 to 0x1fffffff"),
-        (MAX_KEYSYM + 1, "expected a key's name"),
-        (True, "expected a key's name"),
+        ("left", "the nearest: Left"),
+        ("", "unknown key; expected an X key name, a character, or a number"),
+        ("\x00", "unknown key"),
+        (0, "expected an X key name, a character, or a number of 1 to 0x1fffffff"),
+        (MAX_KEYSYM + 1, "expected an X key name"),
+        (True, "expected an X key name"),
     ],
 )
 def test_what_is_no_key_is_refused_with_those_that_are_spelled_like_it(key: object, complaint: str) -> None:
@@ -105,11 +105,11 @@ def test_environments_own_come_before_the_runtimes() -> None:
     [
         (
             {"keys": ["Left", "Rihgt"]},
-            "keys[1]: no key is called so (X is particular about case); close to it are R",
+            "keys[1]: unknown key (case matters); the nearest: R",
         ),
         (
             {"discrete": [{"name": "a", "keys": NO_KEYS}, {"name": "b", "keys": ["Lfet"]}]},
-            "discrete[1].keys[0]: no key",
+            "discrete[1].keys[0]: unknown key",
         ),
         ({"discrete": [{"name": "a"}]}, "discrete[0].keys: missing; expected a value"),
         ({"discrete": [{"name": "a", "keys": NO_KEYS, "tap": True}]}, "discrete[0].tap: unknown key; is it misspelt"),

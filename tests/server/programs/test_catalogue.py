@@ -79,7 +79,7 @@ async def test_script_that_fails_is_quoted(tmp_path: Path, text: str, expected: 
 @pytest.mark.parametrize(
     ("printed", "expected"),
     [
-        *[(text, "catalogue.command printed no JSON: ") for text in ("", "hello", "[" * 100_000, "\xff")],
+        *[(text, "catalogue.command didn't print JSON: ") for text in ("", "hello", "[" * 100_000, "\xff")],
         ("{}", "catalogue's output : input should be a valid list"),
         ('[{"id": "toy.A-v0"}, {"fps": 60}]', "catalogue's output [1].id: missing"),
         (

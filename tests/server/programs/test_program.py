@@ -275,7 +275,7 @@ async def test_program_that_crashes_is_lost_once_and_its_last_words_are_logged(
     async with staged(tmp_path, text) as stage:
         stage.begin(1)
         lost = await stage.until_lost()
-        assert lost.reason in ("program exit status 1", "the program hung up")
+        assert lost.reason in ("program exit status 1", "the program closed the connection")
         if lost.reason == "program exit status 1":
             assert "    started with a 7 60.0\n" in caplog.text
             assert "    ZeroDivisionError: division by zero\n" in caplog.text
@@ -311,7 +311,7 @@ async def test_program_that_was_ready_in_time_is_not_lost_later(tmp_path: Path) 
 async def test_program_that_hangs_up_and_lives_on_is_lost(tmp_path: Path) -> None:
     async with staged(tmp_path, "reset(); lines.close(); daemon.close()\n" + SLEEP) as stage:
         stage.begin(1)
-        assert (await stage.until_lost()).reason == "the program hung up"
+        assert (await stage.until_lost()).reason == "the program closed the connection"
 
 
 async def test_program_that_stops_drawing_is_lost(tmp_path: Path) -> None:
@@ -357,7 +357,7 @@ async def test_late_frame_of_the_last_episode_makes_no_slow_reset_look_frozen(tm
 
 async def test_program_that_cannot_be_started_is_lost_with_the_reason(tmp_path: Path) -> None:
     for command, reason in (
-        (["./no-such-program"], "'./no-such-program' is not there or not executable"),
+        (["./no-such-program"], "'./no-such-program' is missing or not executable"),
         (["python", "{env.level}"], "environment 'a' lacks the key 'env.level'"),
         (["python", "a\0b"], "program could not be started"),
     ):

@@ -36,7 +36,7 @@ async def program(step_channels: StepChannelSocket) -> AsyncGenerator[socket.soc
 
 
 def taken(end: socket.socket) -> socket.socket | None:
-    """The step channel that a program takes; None: the daemon has hung up."""
+    """The step channel that a program takes; None: the daemon closed the connection."""
     _, descriptors, _, _ = socket.recv_fds(end, HANDOVER_BYTES, 1)
     return socket.socket(fileno=descriptors[0]) if descriptors else None
 

@@ -35,7 +35,7 @@ def test_folder_that_others_cannot_enter_leaves_children_this_user(
     (closed / "runtime").mkdir(parents=True)
     closed.chmod(0o700)
     assert user_for_children(closed / "runtime") is None
-    assert "others can't reach" in caplog.text
+    assert "others can't access" in caplog.text
 
 
 def test_process_without_privileges_changes_no_user() -> None:

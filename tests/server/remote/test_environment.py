@@ -112,10 +112,10 @@ async def test_options_are_described_and_stay_in_force_until_a_reset_says_otherw
 @pytest.mark.parametrize(
     ("env_id", "options", "complaint"),
     [
-        ("toy.Options-v0", {"levle": 1}, "toy.Options-v0: there is no option 'levle'; there are: level, hard"),
+        ("toy.Options-v0", {"levle": 1}, "toy.Options-v0: unknown option 'levle'; known: level, hard"),
         ("toy.Options-v0", {"level": 10}, "'level' is 10, expected an integer at most 9"),
         ("toy.Options-v0", {"hard": 1}, "'hard' is 1, expected a boolean"),
-        ("toy.First-v0", {"level": 1}, "toy.First-v0: there is no option 'level'; there are: none"),
+        ("toy.First-v0", {"level": 1}, "toy.First-v0: unknown option 'level'; known: none"),
         ("toy.Options-v0", {"level": [1]}, "'options' is"),
     ],
 )
@@ -266,7 +266,7 @@ async def test_lockstep_is_refused_where_there_is_none(tmp_path: Path) -> None:
         assert not {"clocks", "frame_time", "lockstep"} & body.keys()
         reply = await agent.hear_reply(await agent.reset("toy.Second-v0", clock="lockstep"))
         assert reply["method"] == "v0.reply.error"
-        assert reply["body"]["message"] == "toy.Second-v0 is played in real time alone"
+        assert reply["body"]["message"] == "toy.Second-v0 supports real time only"
         assert served.episode_id == 1
         reply = await agent.hear_reply(await agent.reset("toy.First-v0", clock="realtime"))
         assert reply["method"] == "v0.reply.env.reset"

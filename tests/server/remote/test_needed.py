@@ -59,7 +59,7 @@ def test_all_that_is_missing_is_told_at_once_with_one_command(doom: Path, monkey
     )
     (doom / "debian.txt").write_text("# fonts\n/no/font.ttf:fonts-none\nno-such-compiler:compiler build\n")
     assert refusal(doom) == (
-        "doom needs what isn't installed here (font.ttf, no-such-doom); install it with: "
+        "doom has missing dependencies (font.ttf, no-such-doom); install it with: "
         "apt-get install fonts-none && pip install 'no-such-doom >=1.3'"
     )
     monkeypatch.setenv("PATH", "/nowhere")

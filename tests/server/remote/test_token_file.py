@@ -77,14 +77,14 @@ async def test_tokens_stay_while_the_file_is_broken(
 ) -> None:
     caplog.set_level(logging.INFO)
     write(path, "agent one\n")
-    await eventually(lambda: "those before stay" in caplog.text)
+    await eventually(lambda: "the previous tokens stay valid" in caplog.text)
     remove(path)
     await eventually(lambda: "can't be read" in caplog.text)
     assert names(secrets) == ["one"]
     write(path, TWO)
     await eventually(lambda: names(secrets) == ["two"])
-    assert "well again" in caplog.text
-    assert caplog.text.count("those before stay") == 2
+    assert "valid again" in caplog.text
+    assert caplog.text.count("the previous tokens stay valid") == 2
 
 
 def test_what_is_no_list_is_named_with_its_file(path: Path) -> None:

@@ -236,7 +236,7 @@ async def test_episode_of_a_program_that_never_waits_is_truncated_with_the_reaso
         await agent.first()
         reply, _ = await agent.play(*key("y"), frames=100)
         assert reply.truncated
-        assert reply.info["reason"] == "the program computed for 30 s without a wait"
+        assert reply.info["reason"] == "the program computed for 30 s without waiting"
         await scraped.ready(clock="lockstep")
         await agent.first()
         assert not (await agent.play())[0].done

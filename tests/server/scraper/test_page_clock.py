@@ -410,5 +410,5 @@ async def test_page_that_is_at_work_without_end_is_stuck(monkeypatch: pytest.Mon
         async with stepped(write_runtime(folder, {"Spins": spins})) as played:
             await played.play("pages.Spins-v0", 1)
             monkeypatch.setattr(page_clock, "STEP_TIMEOUT_S", 0.5)
-            with pytest.raises(Stuck, match="without a rest"):
+            with pytest.raises(Stuck, match="without a pause"):
                 await played.step([*W, *W])

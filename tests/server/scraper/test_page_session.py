@@ -156,7 +156,7 @@ async def test_pushed_values_are_not_missed(remote: PageRemote) -> None:
         ("NaN", "page: rewards[0].value is NaN, expected a number"),
         ("String", 'page: rewards[0].value is "1", expected a number'),
         ("Cyclic", "page: observation: TypeError: Converting circular structure"),
-        ("Deep", "the page said what can't be read: JSON nested too deeply"),
+        ("Deep", "invalid message from the page: JSON nested too deeply"),
         ("Large", "page: observation: over"),
         ("Number", "page: text: expected a string, got 7"),
         ("Floods", "the page sent more than 1000 messages within a second"),

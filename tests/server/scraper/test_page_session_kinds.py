@@ -97,10 +97,10 @@ async def test_what_is_allowed_is_not_blocked() -> None:
 @pytest.mark.parametrize(
     ("keys", "place", "complaint"),
     [
-        ('begin = "game.begin("', 'files = "www"\nstart = "Good.html"', r"page\.begin is no JavaScript.*SyntaxError"),
+        ('begin = "game.begin("', 'files = "www"\nstart = "Good.html"', r"page\.begin isn't a JavaScript.*SyntaxError"),
         ("", 'files = "www"\nstart = "None.html"', r"page\.start: there is no file .*/www/None\.html"),
         ("", 'files = "www"\nstart = "{env.none}.html"', r"lacks the key 'env\.none' that page\.start asks for"),
-        ("", 'files = "vendor"\nstart = "Good.html"', "page.files: there is no folder .*/vendor"),
+        ("", 'files = "vendor"\nstart = "Good.html"', "page.files: no folder .*/vendor"),
         ('script = "none.js"', 'files = "www"\nstart = "Good.html"', r"page\.script .*/none\.js can't be read"),
     ],
     ids=["expression", "file", "key", "folder", "script"],
@@ -142,7 +142,7 @@ async def test_zoomed_page_with_a_script_before_its_own_and_one_that_is_never_re
 
 
 async def test_zoom_is_for_pages_and_in_range() -> None:
-    with pytest.raises(ManifestError, match="leave --zoom out"):
+    with pytest.raises(ManifestError, match="remove --zoom"):
         await make_remote(ROOT / "runtimes/gym-core", zoom=2).run(lambda _: None)
     for zoom in (0, 9, -1):
         with pytest.raises(ManifestError, match="expected 1 to 8"):

@@ -182,7 +182,7 @@ async def test_page_that_hangs_in_a_step_is_replaced() -> None:
                 episode = await first(agent)
                 await ask(agent, 1, episode, "h")
                 assert "the step failed" in await refused(agent)
-                assert "without a rest" in await remote.truncated()
+                assert "without a pause" in await remote.truncated()
                 assert await first(agent) == episode + 1
                 await ask(agent, 2, episode + 1, "a")
                 assert (await stepped(agent, 2)).reward == 1.0

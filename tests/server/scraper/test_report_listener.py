@@ -83,4 +83,4 @@ async def test_both_earn_and_either_ends(tmp_path: Path, by: str) -> None:
         episode = await scraped.ready()
         await scraped.press("h")
         done = await scraped.until(Done, lambda done: done.episode == episode)
-        assert (done.reason, done.truncated) == ("the program hung up", True)
+        assert (done.reason, done.truncated) == ("the program closed the connection", True)

@@ -25,7 +25,7 @@ from pluriverse_server.process import StartError
 from pluriverse_server.sources.reports import MAX_LOGGED_COMPLAINTS, ReportSocket
 from support.waiting import DEADLINE_S, eventually
 
-HUNG_UP = "the program hung up"
+HUNG_UP = "the program closed the connection"
 
 
 class Heard:

@@ -213,7 +213,7 @@ async def test_what_is_not_permitted_is_dropped_and_logged_once(
     assert await typed(window, 2) == [ord("A"), ord("b")]
     assert len(await asyncio.to_thread(window.wait_for_held, 1)) == 1
     assert [record.message for record in caplog.records] == [
-        "VNC: KeyEvent(keysym=65507, down=True) was dropped, and what else the environment's spaces don't name"
+        "VNC: KeyEvent(keysym=65507, down=True) was dropped, like all input that the environment's spaces don't declare"
     ]
 
 

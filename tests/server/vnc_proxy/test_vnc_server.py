@@ -52,7 +52,7 @@ async def test_nobody_there_is_lost(tmp_path: Path) -> None:
 
 async def test_server_that_says_nothing_is_lost(tmp_path: Path) -> None:
     async with listening(tmp_path / "vnc.sock", b""):
-        with pytest.raises(VncServerLost, match="it listens, and says nothing"):
+        with pytest.raises(VncServerLost, match="it listens, but doesn't answer"):
             await connect(tmp_path / "vnc.sock", 0.2)
 
 

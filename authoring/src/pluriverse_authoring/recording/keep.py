@@ -27,7 +27,7 @@ COARSE: Final = 0x00F0F0F0
 class Rest:
     """How what is in no region is kept: brought up to date every ``every_s`` seconds, in these bits of its colours.
 
-    While the file is longer than by ``bytes_per_s``, it is kept as ``SELDOM`` says.
+    While the file is longer than by ``bytes_per_s``, it is kept by ``SELDOM``.
     """
 
     every_s: float
@@ -35,7 +35,7 @@ class Rest:
     bytes_per_s: float = math.inf
 
 
-# Somebody waits for a file that is kept: level 19 would make it a sixth smaller and take twenty times as long.
+# A user waits for a file that is kept: level 19 would make it a sixth smaller and take twenty times as long.
 KEPT_LEVEL: Final = 9
 
 # Often enough for people to follow, and rare enough to be shipped.

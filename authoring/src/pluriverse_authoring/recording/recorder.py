@@ -60,7 +60,7 @@ DRAIN_LOOK_S: Final = 0.01
 
 
 class RecordingFailed(Exception):
-    """The recording ended before it was stopped; the message says why, and where its file is."""
+    """The recording ended before it was stopped; the message gives the reason and the file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ class Recorder:
         """Record the screen that ``environment`` (DISPLAY, XAUTHORITY) names into ``path``.
 
         Records are timed since ``header.began``. With ``keep`` "all" every picture is kept. Otherwise
-        only ``header.regions`` are, and of the rest what ``keep.OFTEN`` or ``keep.SELDOM`` says.
+        only ``header.regions`` are, and the rest by ``keep.OFTEN`` or ``keep.SELDOM``.
         ``spaces`` are the actions and observations of the episodes.
         """
         folder = PrivateFolder()
@@ -220,8 +220,8 @@ class Recorder:
 
 def _remainder(file: RecordingFile) -> str:
     if file.partial.exists():
-        return f"label and score what there is of it after: mv {file.partial} {file.path}"
-    return f"what there is of it: {file.path}" if file.path.exists() else "nothing is left of it"
+        return f"to label and score the part that was saved: mv {file.partial} {file.path}"
+    return f"saved part: {file.path}" if file.path.exists() else "nothing was saved"
 
 
 class _Writer:
@@ -306,7 +306,7 @@ class _Writer:
 
     def _write(self, record: Record) -> None:
         if record.at > MAX_SECONDS:
-            self._broke(f"{self.file.path} is {MAX_SECONDS:g} s long, and a recording can't be longer")
+            self._broke(f"{self.file.path} is {MAX_SECONDS:g} s long, the longest possible recording")
             return
         try:
             kept = [record] if self._keeper is None else self._keeper.keep(record)

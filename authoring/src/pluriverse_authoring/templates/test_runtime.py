@@ -1,4 +1,4 @@
-"""The runtime is valid, and gives the rewards that the labels of its recordings say. Run it with pytest."""
+"""The runtime is valid, and gives the rewards that its recordings' labels have. Run it with pytest."""
 
 import subprocess
 import sys

@@ -35,7 +35,7 @@ class ActionEncoder(Protocol):
     def events(self, action: Any) -> Sequence[Event]: ...
 
     def forget(self) -> None:
-        """Forget the action before: the next one says of each key whether it is down."""
+        """Forget the previous action: the next one sets every key."""
         ...
 
 
@@ -54,11 +54,11 @@ class ActionMap:
         if kind == "auto":
             kind = "discrete" if spaces.discrete else "pointer" if spaces.pointer else "keys" if self.keys else "events"
         if kind not in KINDS:
-            raise ConfigurationError(f"there are no actions of kind {kind!r}; expected one of {', '.join(KINDS)}")
+            raise ConfigurationError(f"unknown kind of actions {kind!r}; expected one of {', '.join(KINDS)}")
         if kind == "discrete" and not self.choices:
             raise ConfigurationError("this environment has no discrete actions; expected keys, pointer or events")
         if kind == "keys" and not self.keys:
-            raise ConfigurationError("this environment listens to no keys; expected pointer or events")
+            raise ConfigurationError("this environment uses no keys; expected pointer or events")
         self.kind: Kind = kind
 
     @property
@@ -164,7 +164,7 @@ class _Pointer(_Keys):
         if place is not None:
             across, down = _numbers(place, 2, "pointer")
             if not (0 <= across < width and 0 <= down < height):
-                raise ActionError(f"the pointer is at {across}, {down}, outside of the picture of {width} by {height}")
+                raise ActionError(f"the pointer is at {across}, {down}, outside the picture of {width} by {height}")
             x, y = left + across, top + down
         if buttons is not None:
             mask = sum(1 << bit for bit, down in enumerate(_numbers(buttons, BUTTONS, "buttons")) if down)

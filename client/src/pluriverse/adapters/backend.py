@@ -43,8 +43,8 @@ def require_ready(phase: Phase, index: int) -> None:
     if phase is Phase.ENDED:
         raise ResetNeeded(f"the episode of environment {index} is over; call reset() before the next step")
     raise Misuse(
-        f"environment {index} has not answered its last call; take that answer first: by recv, or after an interrupted "
-        "step by the next one"
+        f"environment {index} has not answered its last call; receive that answer first: with recv, or after an "
+        "interrupted step with the next one"
     )
 
 
@@ -69,7 +69,7 @@ class Whole:
             self.note(error)
 
     def note(self, error: BaseException) -> None:
-        """Note that an error broke off what was done, unless it says that nothing was."""
+        """Note that an error interrupted a call, unless nothing was done."""
         self.broken = self.broken or not isinstance(error, NOT_DONE)
 
 

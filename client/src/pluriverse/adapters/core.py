@@ -76,11 +76,9 @@ class Core:
         validation.choice("clock", clock, CLOCKS)
         slots = 1 if slots is None else validation.integer("slots", slots, 1, MAX_SLOTS)
         if clock == "realtime" and record is not None:
-            raise ConfigurationError(
-                'record is of clock="lockstep"; in real time, pluriverse-server record keeps a screen'
-            )
+            raise ConfigurationError('record needs clock="lockstep"; in real time use pluriverse-server record')
         if clock == "realtime" and slots != 1:
-            raise ConfigurationError("in real time a remote holds one environment; slots are for clock='lockstep'")
+            raise ConfigurationError("in real time a remote holds one environment; slots need clock='lockstep'")
         frame_skip = validation.integer("frame_skip", frame_skip, 1, MAX_STEP_FRAMES)
         if max_episode_steps is not None:
             max_episode_steps = validation.integer("max_episode_steps", max_episode_steps, 1)
@@ -98,10 +96,10 @@ class Core:
                 "grey",
                 "crop",
             ]
-            raise ConfigurationError(f"there is no option {name!r}{did_you_mean(name, dict.fromkeys(known))}")
+            raise ConfigurationError(f"unknown option {name!r}{did_you_mean(name, dict.fromkeys(known))}")
         if not validation.flag("vision", options.pop("vision", True)) or vnc.picture != PictureSpec():
             raise ConfigurationError(
-                "the interfaces need the screen as it is; smaller and grey pictures are size and grey"
+                "the interfaces need the unchanged screen; for smaller or grey pictures pass size and grey"
             )
         self.owes: bool = False
         """Whether the answers to the last call are still to be given, for those who ask and wait in one call."""
@@ -148,7 +146,7 @@ class Core:
 
     @property
     def exact(self) -> bool:
-        """Whether the same seed and actions give the same frames and rewards; in lockstep the remote says so."""
+        """Whether the same seed and actions give the same frames and rewards; described by the remote, in lockstep."""
         return self._backend.exact
 
     def phase(self, index: int) -> Phase:
@@ -209,9 +207,9 @@ class Core:
         answers, games, encoders = self._answers, self._games, self._encoders
         for index in actions:
             if not 0 <= index < len(games):
-                raise Misuse(f"there is no environment {index}; expected 0 to {len(games) - 1}")
+                raise Misuse(f"unknown environment {index}; expected 0 to {len(games) - 1}")
             if index in answers.ready:
-                raise Misuse(f"environment {index} has answered already; receive that before the next action")
+                raise Misuse(f"environment {index} has already answered; receive that before the next action")
             if games[index].phase is not Phase.READY:
                 require_ready(games[index].phase, index)
         events: dict[int, Sequence[Event]] = {}
@@ -251,7 +249,9 @@ class Core:
         answers = self._answers
         asked = len(answers.waiting) + len(answers.ready)
         if count > asked:
-            raise Misuse(f"{count} answers are wanted of the {asked} environments asked; send to or reset more of them")
+            raise Misuse(
+                f"{count} answers requested, but only {asked} environments are due; send to or reset more of them"
+            )
         began = time.monotonic()
         while len(answers.ready) < count:
             left = max(began, answers.heard_at) + timeout_s - time.monotonic()
@@ -284,9 +284,9 @@ class Core:
     def require_exact(self, how: str) -> Lockstep:
         """Check that the same actions give the same frames; ``how`` is what can't be done otherwise."""
         if not isinstance(self._backend, Lockstep):
-            raise ConfigurationError('in real time nothing can be repeated; make the environment with clock="lockstep"')
+            raise ConfigurationError("real time can't be replayed; make the environment with clock='lockstep'")
         if not self.exact:
-            raise ConfigurationError(f"{self.described.env_id} isn't exact in lockstep here, and can't be {how}")
+            raise ConfigurationError(f"{self.described.env_id} isn't exact in lockstep here and can't be {how}")
         return self._backend
 
     def replay(self, index: int, actions: Iterable[Any], seed: int) -> Iterator[Result]:
@@ -314,7 +314,7 @@ class Core:
         """Ask to go on from a snapshot, of this core or another; the answer is the moment's frame, and earns nothing.
 
         Where its remote doesn't keep it, or is another, the steps of the episode are played again. An answer that is
-        ``lost`` says in its info why that came to something else.
+        ``lost`` has the reason in its info if the result differs.
         """
         lockstep = self.require_exact("gone back to")
         self.require_whole()

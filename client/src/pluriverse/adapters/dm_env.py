@@ -46,7 +46,7 @@ class DmEnvironment(dm_env.Environment):
             ConfigurationError: it has several.
         """
         if core.n != 1:
-            raise ConfigurationError(f"a dm_env.Environment is one environment, expected one remote, got {core.n}")
+            raise ConfigurationError(f"a dm_env.Environment is one environment; expected one remote, got {core.n}")
         self.core = core
         self._seed = validation.seed(seed)
         self._observations = Observations(core.spaces, core.pictures)

@@ -21,11 +21,11 @@ from pluriverse.rewarder.result import BOUNDS, TIMES, Result
 from .pictures import Pictures
 
 Measured = bool | Literal["full"]
-"""How much infos say: True is ``numbers``; "full" everything, as it comes; False what the program reports."""
+"""The keys of infos: True is ``numbers``; "full" all, as they come; False only the program's reports."""
 
 UNKNOWN_LIVES: Final = -1
 
-# As many lives as fit the type that they are told in.
+# The largest number of lives that fits their type.
 _MAX_LIVES: Final = 2**31 - 1
 
 _COUNTS: Final = ("stats.reward.count", "stats.vnc.updates.n", "stats.vnc.updates.pixels")
@@ -83,12 +83,12 @@ def state_array(state: Any, shape: tuple[int, ...]) -> NDArray[np.float32]:
     except (TypeError, ValueError) as error:
         raise RemoteFailed(f"the remote sent {state!r:.80}, expected numbers of shape {shape}: {error}") from error
     if array.shape != shape:
-        raise RemoteFailed(f"the remote sent an observation of shape {array.shape}, though it had said {shape}")
+        raise RemoteFailed(f"the remote sent an observation of shape {array.shape}, though it declared {shape}")
     return array
 
 
 class Ended(IntEnum):
-    """Why an episode ended, as infos say under ``ended``."""
+    """Why an episode ended, as infos have it under ``ended``."""
 
     NO = 0
     """It goes on."""
@@ -99,11 +99,11 @@ class Ended(IntEnum):
     STEP_LIMIT = 3
     """The agent's own ``max_episode_steps``."""
     RESET = 4
-    """Somebody else's reset."""
+    """Another client's reset."""
     LOST = 5
     """The remote broke."""
     OTHER = 6
-    """It was truncated for another reason, which ``reason`` says."""
+    """It was truncated for another reason, given in ``reason``."""
 
 
 def check_measured(measured: object) -> Measured:
@@ -166,7 +166,7 @@ def ended(result: Result) -> Ended:
     reason = result.info.get("reason")
     if reason == "reset":
         return Ended.RESET
-    # Programs say how long it was, too.
+    # Programs append its length.
     return Ended.TIME_LIMIT if str(reason).startswith("time limit") else Ended.OTHER
 
 

@@ -34,13 +34,13 @@ from .snapshots import Kept, Snapshot, Trail, fingerprint, steps_of
 STEP_S: Final = 10.0
 FRAME_S: Final = 0.2
 
-# How often to look whether an episode has begun, if nothing tells.
+# How often to check whether an episode has begun, without a notification.
 LOOK_S: Final = 0.02
 
 # An episode of more steps can't be played again: nearly twice those of Atari's longest, and some 40 MB of events.
 MAX_TRAIL_STEPS: Final = 200_000
 
-UNREPEATABLE: Final = f"its episode was joined, or is longer than {MAX_TRAIL_STEPS} steps, and can't be played again"
+UNREPEATABLE: Final = f"its episode was joined, or is longer than {MAX_TRAIL_STEPS} steps, and can't be replayed"
 
 
 class TooFewSlots(ConfigurationError):
@@ -125,7 +125,7 @@ class Lockstep:
         if options.crop is not None:
             x, y, w, h = options.crop
             if x < left or y < top or x + w > left + across or y + h > top + down:
-                raise ConfigurationError(f"crop is {options.crop}; in lockstep it has to be within {self._box}")
+                raise ConfigurationError(f"crop is {options.crop}; in lockstep it must be within {self._box}")
         self._whole = down, across, 3
         # What comes is what is asked for, in an array of its own: a copy would cost as much as sending it.
         same = options.crop in (None, self._box) and options.size in (None, (down, across)) and not options.grey
@@ -149,7 +149,7 @@ class Lockstep:
     def screen(self, index: int) -> Pixels:
         """Return the last answer's; black around the picture."""
         if self._made_here is not None:
-            raise Misuse("there are no whole screens; in lockstep they come with whole_screens or a render_mode")
+            raise Misuse("no whole screens; in lockstep pass whole_screens or a render_mode")
         left, top, width, height = self._box
         screen = np.zeros(self._screen, np.uint8)
         screen[top : top + height, left : left + width] = self.games[index].result.picture
@@ -217,7 +217,7 @@ class Lockstep:
         seed, trail, result = copy.seed, copy.trail, copy.result
         kept = self._ask_to_keep(copy)
         if kept is None and seed is None:
-            raise Misuse(f"environment {index} keeps no snapshot: {UNREPEATABLE}; reset with a seed")
+            raise Misuse(f"environment {index} can't take a snapshot: {UNREPEATABLE}; reset with a seed")
         seen, shown = fingerprint(self.pictures.make(result.picture)), self.pictures.options
         result = result._replace(vision=None)
         return Snapshot(self._described.env_id, self._frames, seed, trail, result, seen, shown, encoder, kept)
@@ -260,10 +260,10 @@ class Lockstep:
             self._take_arrived(copy)
         for reply in copy.replies:
             if isinstance(reply, ErrorReply):
-                raise Misuse(f"the remote of environment {copy.index} keeps no snapshot: {reply.message}")
+                raise Misuse(f"the remote of environment {copy.index} can't take a snapshot: {reply.message}")
             if reply.handle is not None:
                 return Kept(step_channel, reply.handle)
-        # It keeps none, or is lost, which the next step says.
+        # It keeps none, or is lost, which the next step reports.
         return None
 
     def _begin_again(self, copy: _Copy, snapshot: Snapshot, *, join: bool = False, retried: bool = False) -> None:
@@ -293,7 +293,7 @@ class Lockstep:
         left = copy.again or []
         if result.done:
             copy.retried = True
-            self._lose(copy, f"played again it ended {len(left)} steps before the snapshot: the program isn't exact")
+            self._lose(copy, f"the replay ended {len(left)} steps before the snapshot: the program isn't exact")
             return
         self._answers.heard_at = time.monotonic()
         if left:
@@ -305,7 +305,7 @@ class Lockstep:
         alike = snapshot.pictures == self.pictures.options
         if alike and fingerprint(self.pictures.make(result.picture)) != snapshot.seen:
             copy.retried = True
-            self._lose(copy, f"after {snapshot.elapsed} steps its picture is another: the program isn't exact")
+            self._lose(copy, f"after {snapshot.elapsed} steps its picture differs: the program isn't exact")
             return
         copy.phase, copy.seed, copy.trail = Phase.READY, snapshot.seed, snapshot.trail
         copy.restoring = copy.again = None
@@ -438,7 +438,7 @@ class Lockstep:
                 elif shape != self._shape:
                     step_channel.fail(f"its picture is {shape}, expected {self._shape}", RemoteMisbehaved)
                     break
-            # What is of an episode that was left is for nobody.
+            # Messages of an abandoned episode are dropped.
             awaited = copy.phase is Phase.STEPPING and result.episode_id == copy.episode_id
             begins = copy.phase is Phase.RESETTING and parent == copy.asked
             match message:
@@ -447,7 +447,7 @@ class Lockstep:
                 case FirstFrame() if begins:
                     self._first(copy, result)
                 case ErrorReply(why) if begins:
-                    step_channel.fail(f"no episode begins: {why}")
+                    step_channel.fail(f"no episode began: {why}")
                 case StepReply() if awaited:
                     self._stepped(copy, result)
                 case RestoreReply() if awaited and copy.restoring is not None:

@@ -33,7 +33,7 @@ class PluriverseAction(Action):
     ``action``: an integer where actions are discrete, a list of 0 and 1 for each key, an object of pointer, buttons and
     keys, or a list of events. ``computer``: a call as MCP's clients make it, such as ``{"name": "click",
     "arguments": {"x": 40, "y": 90}}``. ``frames``: how many frames an action of the first kind is held.
-    ``marks``: draw a numbered box around all that is acted on; ``tree``: tell what is on the screen.
+    ``marks``: draw a numbered box around each interactive element; ``tree``: add the tree of the screen.
     """
 
     action: int | list[Any] | dict[str, Any] | None = Field(default=None)

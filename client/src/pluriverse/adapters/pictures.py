@@ -18,7 +18,7 @@ __all__ = ["PictureOptions", "Pictures", "Pixels"]
 class PictureOptions:
     """The picture to make of a screen.
 
-    ``crop`` is (x, y, width, height) in pixels of the screen; None: what the environment draws on, as the remote says.
+    ``crop`` is (x, y, width, height) in pixels of the screen; None: the environment's part, as the remote describes it.
     ``size`` is (height, width) to resize to, None: as it is. ``grey``: one channel, the luma of ITU-R BT.601.
     """
 

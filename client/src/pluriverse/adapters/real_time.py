@@ -125,7 +125,7 @@ class Player:
     def _is_over(self, look: Result, now: float) -> bool:
         painted_at = look.image_remote_time
         if painted_at is None or self._clock is None:
-            # Updates of the screen are no frames: how many a frame is sent in is the VNC server's affair.
+            # Updates of the screen aren't frames: a VNC server may split a frame into several.
             self._over_at = self._due_here_at
         elif painted_at > self._clock and painted_at >= self._due_painted_at - self._slack_s:
             return True
@@ -157,7 +157,7 @@ class RealTime:
         """Open the screens; blocks."""
         if described.spaces is not None and described.spaces.step is not None:
             raise ConfigurationError(
-                f"{described.env_id} waits for its agent; make it with clock='lockstep', or play it with "
+                f"{described.env_id} waits for the agent; make it with clock='lockstep', or play it with "
                 "pluriverse.wrappers.GymCoreSync"
             )
         width, height = described.size

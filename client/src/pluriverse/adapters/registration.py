@@ -39,14 +39,14 @@ def gymnasium_spec(env_id: str) -> EnvSpec:
 
 
 def name_prefix(env_id: str, **_: Any) -> NoReturn:
-    """Say what Gymnasium calls an environment that was asked for by its plain id."""
+    """Suggest Gymnasium's name of an environment that was requested by its plain id."""
     raise ConfigurationError(f"Gymnasium's ids begin with {NAMESPACE}/ (did you mean {NAMESPACE}/{env_id}?)")
 
 
 def register(env_ids: Iterable[str]) -> list[str]:
     """Register environments with Gymnasium, but those that are registered already; return Gymnasium's ids.
 
-    Of the ids without ``pluriverse/`` Gymnasium would only say that there are none; they are registered as errors.
+    Gymnasium would only report ids without ``pluriverse/`` as unknown; they are registered as errors.
     """
     from gymnasium.envs.registration import registry
 

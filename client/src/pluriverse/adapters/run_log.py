@@ -55,7 +55,7 @@ class RunHeader:
 
     def __post_init__(self) -> None:
         if self.run != VERSION:
-            raise ValueError(f"its version is {self.run}, and this reads {VERSION}")
+            raise ValueError(f"its version is {self.run}, expected {VERSION}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,12 +136,12 @@ def read_run(path: Path) -> tuple[RunHeader, list[RunEpisode]]:
         return _header(next(lines, None)), _episodes(lines)
     except (OSError, ValueError, TypeError, LookupError) as error:
         why = printable(str(error))
-        raise ConfigurationError(f"{path} is no recorded run: {why}; record= of an environment writes one") from error
+        raise ConfigurationError(f"{path} isn't a recorded run: {why}; record= of an environment writes one") from error
 
 
 def _header(line: Any) -> RunHeader:
     if not isinstance(line, dict):
-        raise ValueError("its first line doesn't say how it was made")
+        raise ValueError("its first line isn't a header")
     return RunHeader(**cast("dict[str, Any]", line))
 
 

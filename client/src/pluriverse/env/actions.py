@@ -44,7 +44,7 @@ def parse_action(action: Any, name: str = "the action") -> Action:
         try:
             events.append(_parse_event(event))
         except (ValueError, LookupError, TypeError) as error:
-            raise ActionError(f"{name}: {event!r:.120} is no event: {error}") from None
+            raise ActionError(f"{name}: {event!r:.120} isn't an event: {error}") from None
     if len(events) > MAX_EVENTS_PER_ACTION:
         raise ActionError(f"{name} has {len(events)} events, over {MAX_EVENTS_PER_ACTION}")
     return Action(tuple(events), peek)

@@ -113,7 +113,7 @@ class Env(ABC):
 
     def __reduce__(self) -> NoReturn:
         raise Misuse(
-            "an environment holds connections, and can't be pickled or copied; pickle a function that makes it"
+            "an environment can't be pickled or copied, as it holds connections; pickle a function that makes it"
         )
 
     def __enter__(self) -> Self:

@@ -1,7 +1,7 @@
 """Connects an environment to its remotes, and connects again in the background when a connection breaks.
 
-A line that breaks is mended first: the episode goes on, as long as the remote keeps the agent's seat. A connection that
-can't be mended has an ``error``; the next step drops it, and makes another.
+A broken connection is restored first: the episode continues while the remote keeps the agent's seat. One that
+can't be restored has an ``error``; the next step drops it, and makes another.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ SCREEN_S: Final = 5.0
 # Handshakes at once, so that each of a thousand has the time that one takes.
 AT_ONCE: Final = 64
 
-# One attempt to mend a line: a slow network answers within it, and a lost one isn't waited for any longer.
+# One attempt to reconnect: a slow network answers within it, and a lost one isn't waited for any longer.
 MEND_S: Final = 3.0
 
 # One that was started here is asked no more where it answers nothing for so long: no network is in between.
@@ -157,7 +157,7 @@ class ResetRequests:
 class RemoteConnection:
     """Both connections to one remote; ``screen`` is None where the environment is played without.
 
-    ``mended`` counts how often a line was mended; ``given_up`` is why it can't be. Unless ``mends``, no line is.
+    ``mended`` counts reconnections; ``given_up`` is why it can't reconnect. Without ``mends`` it never does.
     """
 
     address: Address
@@ -170,7 +170,7 @@ class RemoteConnection:
 
     @property
     def error(self) -> Exception | None:
-        """Why the connection is of no use any more; None while it holds, or is being mended."""
+        """Why the connection is lost; None while it holds, or is being restored."""
         error = self.rewarder.error or self.given_up
         if error is None and self.screen is not None:
             fault = self.screen.error
@@ -196,7 +196,7 @@ class RemoteConnection:
             try:
                 await loop.in_thread(self.screen.close)
             except RuntimeError:
-                # When Python exits its executors are shut down before we are; nobody is left to be kept waiting.
+                # When Python exits, its executors shut down before this; no caller is waiting.
                 self.screen.close()
 
 
@@ -217,7 +217,7 @@ class RemoteConnections:
 
         ``take_over``: take the place of other agents, once: two that do so forever would throw each other out.
 
-        ``mend``: mend lines that break; otherwise that is an error at once.
+        ``mend``: restore broken connections; otherwise they are errors at once.
         """
         self.news: list[int] = [0] * manager.n
         """How often something has happened to each so far."""
@@ -247,7 +247,7 @@ class RemoteConnections:
         self._loop.submit(self._open_screens(open_screen)).result()
 
     def mend(self, index: int) -> None:
-        """Mend a broken line of ``index`` in the background, unless that is being done already."""
+        """Restore the broken connection of ``index`` in the background, unless that is already being done."""
         self._loop.submit(self._see_to(index))
 
     def drop(self, index: int, *, recover: bool) -> None:
@@ -336,14 +336,14 @@ class RemoteConnections:
             return
         if connection.broken is None:
             return
-        connection.mending = asyncio.create_task(self._mend(index, connection), name=f"mending remote {index}")
+        connection.mending = asyncio.create_task(self._mend(index, connection), name=f"reconnecting remote {index}")
 
     async def _mend(self, index: int, connection: RemoteConnection) -> None:
         """Try until both lines hold again, or it is certain or long enough ago that they can't."""
         backoff = self._backoffs[index]
         backoff.broke(time.monotonic())
         why = connection.broken
-        log.warning("the line to remote %d broke: %s", index, why)
+        log.warning("the connection to remote %d broke: %s", index, why)
         while connection.error is None and not self._closed:
             await asyncio.sleep(backoff.pause(random.random()))  # noqa: S311 - no secret
             try:
@@ -354,24 +354,24 @@ class RemoteConnections:
                 ):
                     connection.given_up = RemoteFailed(f"{why}; since then: {error}")
             except Exception as error:
-                log.exception("the line to remote %d can't be mended", index)
-                connection.given_up = RemoteFailed(f"{why}; mending it failed: {error!r}")
+                log.exception("the connection to remote %d can't be restored", index)
+                connection.given_up = RemoteFailed(f"{why}; reconnecting failed: {error!r}")
             else:
                 if connection.broken is None:
-                    log.info("the line to remote %d is mended", index)
+                    log.info("the connection to remote %d is restored", index)
                     break
         backoff.whole(time.monotonic())
         connection.mending = None
         self._notify(index)
 
     def _patience_s(self, connection: RemoteConnection) -> float:
-        """Return for how long a broken line is mended."""
+        """Return for how long to try to restore a connection."""
         # Other remotes may be far away, behind a network that fails; and one that answers restarts a screen itself.
         is_frozen = connection.rewarder.lost is not None and not isinstance(self._manager, Attached)
         return FROZEN_S if is_frozen else SEAT_KEPT_S
 
     def _is_gone(self, connection: RemoteConnection, error: RemoteError) -> bool:
-        """Return whether nobody listens any more at a remote that was started here."""
+        """Return whether a remote that was started here no longer listens."""
         refused = isinstance(error.__cause__, ConnectionRefusedError)
         return refused and connection.rewarder.lost is not None and not isinstance(self._manager, Attached)
 
@@ -414,7 +414,7 @@ class RemoteConnections:
                 address = await self._loop.in_thread(lambda: self._manager.replace(index))
                 await self._connect(index, address)
             except (RemoteError, ConfigurationError) as error:
-                log.warning("remote %d is still away: %s", index, error)
+                log.warning("remote %d is still unreachable: %s", index, error)
                 self.away[index] = str(error)
                 if isinstance(error.__cause__, RemoteMisbehaved):
                     self.misbehaved[index] = error.__cause__

@@ -44,7 +44,7 @@ class Slot:
     def act(
         self, connection: RemoteConnection | None, events: Sequence[Event], now: float, *, peek: bool = False
     ) -> None:
-        """Send events, or drop them while no episode runs; the next look says which. ``now`` is UNIX seconds."""
+        """Send events, or drop them while no episode runs, as the next look reports. ``now`` is UNIX seconds."""
         self._follow(connection)
         self._masked_action = connection is None or not self._runs(connection.rewarder, peek)
         if connection is None or self._masked_action:
@@ -137,7 +137,7 @@ class Slot:
             self._begin()
         if connection is None:
             return
-        # Over a line that was mended, what the agent holds has to be pressed again.
+        # After reconnecting, the keys that the agent holds have to be pressed again.
         screen, before = connection.screen, self._screen
         if screen is not before:
             self._screen, self._updates, self._pixels = screen, 0, 0
@@ -181,7 +181,7 @@ class Slot:
                 popped.info, popped.remote_time, skew, now, earned=earned, received_at=popped.local_time
             )
         frame = self._screen.frame() if self._screen is not None else None
-        # Until a mended line brings a picture, the last one of the line before is the newest there is.
+        # Until a restored connection brings a picture, the old one's last is the newest.
         if frame is not None:
             updates, pixels = frame.updates - self._updates, frame.pixels - self._pixels
             changes.update(updates=updates, pixels=pixels, image_local_time=frame.at)

@@ -46,10 +46,10 @@ PROBE_KEYSYM: Final = 0xBEEF1
 
 DEFAULT_FPS: Final = 60.0
 
-# Nobody waits for so many days; more, and the operating system's calls don't take it.
+# More days than any caller waits; the operating system's calls don't take more.
 MAX_WAIT_S: Final = 1e6
 
-# The capabilities of remotes that take options, and of environments that tell what is on the screen.
+# The capabilities of remotes with options, and of environments with trees.
 OPTIONS: Final = "options"
 TREE: Final = "tree"
 
@@ -160,7 +160,7 @@ class VectorEnv(Env):
             Closed: it was configured before, or closed.
         """
         if self._closed or self._connections is not None:
-            raise Closed("this environment was configured before; make another one")
+            raise Closed("this environment is already configured; make another one")
         self.owner = Owner("this environment")
         replace_on_crash = validation.flag("replace_on_crash", replace_on_crash)
         options = VncOptions() if vnc is None else validation.instance("vnc", vnc, VncOptions)
@@ -207,7 +207,7 @@ class VectorEnv(Env):
         """
         connection = self.require().by_index[self._index(index)]
         if connection is None:
-            raise RemoteUnavailable(f"remote {index} is away, and has no screen to show")
+            raise RemoteUnavailable(f"remote {index} is unreachable and has no screen to show")
         return open_screen(connection.address, connection.rewarder.described, VncOptions())
 
     def seed(self, seed: int | Sequence[int | None] | None) -> list[int | None]:
@@ -243,7 +243,7 @@ class VectorEnv(Env):
             described = connection.rewarder.described
             assert described is not None
             if LOCKSTEP not in (described.clocks or ()):
-                raise ConfigurationError(f"{described.env_id} at {connection.address} is played in real time alone")
+                raise ConfigurationError(f"{described.env_id} at {connection.address} supports real time only")
         self._resets.clock = LOCKSTEP
 
     def open_step_channel(
@@ -267,7 +267,7 @@ class VectorEnv(Env):
         """Return what is on the picture of an environment whose episode runs, in pixels of its screen; blocks.
 
         Raises:
-            Misuse: the remote can't say it, or no episode runs; says why.
+            Misuse: the remote has no tree, or no episode runs; with the reason.
             RemoteUnavailable: it is away.
             RemoteFailed: it doesn't answer.
         """
@@ -276,7 +276,7 @@ class VectorEnv(Env):
         if connection is None or described is None:
             raise RemoteUnavailable(f"remote {index} is away")
         if TREE not in (described.capabilities or ()):
-            raise Misuse(f"{described.env_id} at {connection.address} tells no tree: it hasn't the capability {TREE!r}")
+            raise Misuse(f"{described.env_id} at {connection.address} has no tree: it lacks the capability {TREE!r}")
         return connection.rewarder.tree()
 
     def reset_one(self, index: int, *, seed: int | None = None) -> None:
@@ -315,7 +315,7 @@ class VectorEnv(Env):
         )
 
     def act(self, index: int, events: Sequence[Event], *, peek: bool = False) -> None:
-        """Send events to a remote; they are dropped unless its episode runs, which the next ``poll`` says.
+        """Send events to a remote; they are dropped unless its episode runs, as the next ``poll`` reports.
 
         ``peek``: unless the remote's latest one runs, be there an end that wasn't taken yet.
 
@@ -358,7 +358,7 @@ class VectorEnv(Env):
         return WAKER.wait_for(partial(self._changed, indices), timeout_s)
 
     def described(self, index: int) -> Describe | None:
-        """Return what a remote last said of itself; None while it is away."""
+        """Return a remote's last description; None while it is unreachable."""
         connection = self.require().by_index[self._index(index)]
         return connection.rewarder.described if connection is not None else None
 
@@ -495,7 +495,7 @@ def _require_options(connections: RemoteConnections) -> None:
     for connection in filter(None, connections.by_index):
         described = connection.rewarder.described
         if described is None or OPTIONS not in (described.capabilities or ()):
-            raise ConfigurationError(f"env_options: the remote at {connection.address} is too old to have any")
+            raise ConfigurationError(f"env_options: the remote at {connection.address} is too old to support them")
 
 
 def _release(owner: Owner, connections: RemoteConnections, manager: RemoteManager) -> None:

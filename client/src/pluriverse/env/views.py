@@ -92,7 +92,7 @@ class WindowView:
             return
         picture = _colour(picture)
         height, width = picture.shape[:2]
-        # Tk reads PPM as it is. It forgets an image that nobody holds.
+        # Tk reads PPM as it is. It forgets an image without references.
         data = b"P6 %d %d 255 " % (width, height) + np.ascontiguousarray(picture).tobytes()
         self._image = self._tk.PhotoImage(master=self._window, data=data, format="PPM")
         self._label.configure(image=self._image)

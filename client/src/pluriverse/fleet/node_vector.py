@@ -1,4 +1,4 @@
-"""One vector of remotes, as an actor of a node: acts on those that it is told to, and gathers who answers in time."""
+"""One vector of remotes, as an actor of a node: acts on the given ones, and gathers those that answer in time."""
 
 from __future__ import annotations
 

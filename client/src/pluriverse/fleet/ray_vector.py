@@ -46,7 +46,7 @@ class RayVector:
 
     ``recv`` returns what the first vector to answer has, without a copy if it is on this node; ``send`` acts on some
     environments. A vector sends its next answer once it was sent actions, so the object store holds one batch of each.
-    One that dies, alone or with its node, is made anew, elsewhere if need be, while the others go on. For one thread.
+    One that dies, alone or with its node, is restarted, elsewhere if need be; the others continue. For one thread.
     """
 
     def __init__(
@@ -71,12 +71,12 @@ class RayVector:
 
         Raises:
             ConfigurationError: there is no cluster, or not one list of remotes for each vector.
-            RemoteUnavailable: not all vectors got a place, or one could not begin there; says why.
+            RemoteUnavailable: not all vectors were placed, or one could not begin; with the reason.
         """
         vectors = validation.integer("vectors", vectors, 1, MAX_VECTORS)
         each = [remotes] * vectors if isinstance(remotes, int | str) else list(remotes)
         if len(each) != vectors:
-            raise ConfigurationError(f"there are remotes for {len(each)} vectors; expected {vectors}")
+            raise ConfigurationError(f"got remotes for {len(each)} vectors; expected {vectors}")
         self._reserve = reserve if reserve is not None else RayOptions(cpu=1.0)
         connect(self._reserve.address)
         self._kind = ray.remote(NodeVector).options(**reserved(self._reserve))
@@ -178,7 +178,7 @@ class RayVector:
         placed, missing = ray.wait(places, num_returns=len(places), timeout=place_s)
         if missing:
             reason = why_no_place(self._reserve)
-            raise RemoteUnavailable(f"{len(placed)} of {len(places)} vectors got a place in {place_s:g} s: {reason}")
+            raise RemoteUnavailable(f"{len(placed)} of {len(places)} vectors were placed in {place_s:g} s: {reason}")
         for vector in range(len(self._actors)):
             self._begin(vector)
         specs: list[VectorSpec] = []
@@ -206,7 +206,7 @@ class RayVector:
             if begun and not isinstance(cause, RayError | RemoteError):
                 self._idle.update(numbers)
                 raise cause from error
-            log.warning("vector %d is lost, and is made anew: %s", vector, cause)
+            log.warning("vector %d is lost and is being restarted: %s", vector, cause)
             self._replace(vector, 0.0 if begun else RETRY_S)
             return lost_batch(ids, self._specs[vector].shape) if begun else None
         del self._asked[ref]

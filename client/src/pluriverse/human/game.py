@@ -57,7 +57,7 @@ class Moment:
     acted: bool
     """Whether the events reached the episode, which they don't while none runs."""
     runs: int | None = None
-    """The episode that is seen; None: none is."""
+    """The visible episode, or None."""
     seed: int | None = None
     """Its seed, where that is known."""
     reward: float = 0.0
@@ -96,7 +96,7 @@ def open_game(
     validation.choice("clock", clock, ("realtime", "lockstep"))
     manager = remotes_module.parse(remotes, env_id)
     if manager.n != 1:
-        raise ConfigurationError(f"a person plays one remote at a time, and {remotes!r} are {manager.n}; name one")
+        raise ConfigurationError(f"you can play one remote at a time, and {remotes!r} are {manager.n}; name one")
     seed = secrets.randbits(DRAWN_SEED_BITS) if seed is None else validation.seed(seed)
     kind = RealTimeGame if clock == "realtime" else LockstepGame
     return kind(env_id, manager, fps=fps, seed=seed, exact=exact)
@@ -151,7 +151,7 @@ class RealTimeGame:
     def _wait_for_episode(self) -> Describe:
         deadline = time.monotonic() + BEGIN_S
         while time.monotonic() < deadline:
-            # A peek leaves for the first step what there is; a reset that is refused is told by it.
+            # A peek leaves everything for the first step, and reports a refused reset.
             seen = self._env.poll([0], peeks={0})[0]
             described = self._env.described(0)
             if not seen.masked_observation and described is not None:

@@ -41,7 +41,7 @@ class Listener:
         except ImportError as error:
             why = str(error).splitlines()[0]
             raise ConfigurationError(
-                f"keyboard and mouse can't be heard ({why}); they need a desktop, and: pip install 'pluriverse[play]'"
+                f"keyboard and mouse can't be captured ({why}); needs a desktop, and: pip install 'pluriverse[play]'"
             ) from error
         self._take = take
         self._running: list[Any] = []
@@ -63,7 +63,7 @@ class Listener:
 
     def stop(self) -> None:
         """Listen no more. May be called repeatedly."""
-        # Their threads call nobody from now on. They may end only with the next event, so nobody waits for them.
+        # Their threads make no more calls. They may end only with the next event, so they aren't joined.
         for each in self._running:
             each.stop()
         self._running = []

@@ -47,7 +47,7 @@ def play(
             recorder = Recorder(record, described, game.began)
             # Also where the remote or the person breaks it off.
             stack.callback(recorder.close)
-        window = PlayWindow(f"{described.env_id}, played by hand", described.box)
+        window = PlayWindow(f"{described.env_id}, played by a person", described.box)
         stack.callback(window.close)
         score = _Score(described.env_id, clock, recorder)
         session = _Session(game, HumanInput(described.box), listener, heard, window, score)
@@ -57,7 +57,7 @@ def play(
                 session.look()
         report(session.score.summary())
     if record is not None:
-        report(f"recorded in {record}; a data set of it: pluriverse export {record} --minari NAME/human-v0")
+        report(f"recorded in {record}; to make a data set: pluriverse export {record} --minari NAME/human-v0")
 
 
 class _Session:
@@ -78,7 +78,7 @@ class _Session:
         self._listener = listener
         self._heard = heard
         self._window = window
-        # Whether the last events reached no episode: one that begins is told what is held.
+        # Whether the last events reached no episode: the next one gets the held keys.
         self._missed = True
         self._say_at = 0.0
 
@@ -173,12 +173,12 @@ class _Score:
         self._note_lags(moment.result)
 
     def line(self, *, plays: bool) -> str:
-        """Return what the window says below the picture."""
+        """Return the text below the picture."""
         now = time.monotonic()
         rate = self._frames / max(1e-9, now - self._since)
         self._frames, self._since = 0, now
         parts = [
-            f"episode {self._running}" if self._running is not None else "an episode begins",
+            f"episode {self._running}" if self._running is not None else "an episode is beginning",
             f"reward {self._reward:+g}",
             "real time" if self._clock == "realtime" else "lockstep",
             f"{rate:.0f} pictures/s",
@@ -192,7 +192,7 @@ class _Score:
         if self._trouble:
             parts.append(self._trouble)
         elif not plays:
-            parts.append("click here to play" + ("" if self._clock == "realtime" else "; it stands still"))
+            parts.append("click here to play" + ("" if self._clock == "realtime" else "; paused"))
         return " | ".join(parts)
 
     def summary(self) -> str:
@@ -203,4 +203,4 @@ class _Score:
             self._seen_late = sum(result.lags.observation) / 2
         if result.lags.action is not None:
             self._acted_late = sum(result.lags.action) / 2
-        self._trouble = result.error or ("the line is being mended" if result.reconnecting else "")
+        self._trouble = result.error or ("reconnecting" if result.reconnecting else "")

@@ -26,7 +26,7 @@ class PlayWindow(WindowView):
             super().__init__(title)
         except (ImportError, RuntimeError) as error:
             raise ConfigurationError(
-                f"no window can be opened ({error}); play on a desktop, with Debian's python3-tk or the like"
+                f"no window can be opened ({error}); play on a desktop, with tkinter (Debian's python3-tk)"
             ) from error
         self._box = box
         self.zoom: int = max(1, min(LARGE[0] // box[2], LARGE[1] // box[3]))

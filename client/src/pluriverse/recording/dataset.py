@@ -33,11 +33,11 @@ def write_dataset(dataset_id: str, episodes: Iterable[Demonstration]) -> int:
     with _configuration_errors(dataset_id):
         folder: Path = minari.storage.get_dataset_path(dataset_id)
         if folder.exists():
-            raise ValueError("it is there already")
+            raise ValueError("it already exists")
     remaining = iter(episodes)
     first = next(remaining, None)
     if first is None:
-        raise ConfigurationError("there is no episode that ran in what was recorded; play until one begins")
+        raise ConfigurationError("the recording has no episode; play until one begins")
     try:
         return _write(minari, dataset_id, first, remaining)
     except BaseException:
@@ -69,8 +69,8 @@ def _write(minari: Any, dataset_id: str, first: Demonstration, remaining: Iterat
     for episode in remaining:
         if episode.shape != first.shape or action_space(episode.actions_of) != actions:
             raise ConfigurationError(
-                f"{episode.env_id} has other pictures or actions than {first.env_id}; "
-                "export them into datasets of their own"
+                f"{episode.env_id} has different pictures or actions from {first.env_id}; "
+                "export them into separate datasets"
             )
         with _configuration_errors(dataset_id):
             _require_room(root, episode)
@@ -86,7 +86,7 @@ def _configuration_errors(dataset_id: str) -> Generator[None]:
     except ValueError as error:
         raise ConfigurationError(
             f"the dataset {dataset_id!r} can't be written: {error}; expected an id such as greed/human-v0 that is new "
-            "(minari list local shows those that are there, minari delete removes one)"
+            "(minari list local shows the existing ones, minari delete removes one)"
         ) from error
     except OSError as error:
         raise ConfigurationError(f"the dataset {dataset_id!r} can't be written: {error}") from error

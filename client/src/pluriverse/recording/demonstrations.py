@@ -48,7 +48,7 @@ def demonstrations(
     """
     if recorded.header.regions:
         raise ConfigurationError(
-            f"{recorded.path} has whole pictures only now and then: it was recorded with --keep regions or often; "
+            f"{recorded.path} has whole pictures only occasionally: it was recorded with --keep regions or often; "
             "record a demonstration with --keep all"
         )
     fps = fps or recorded.header.fps

@@ -83,11 +83,11 @@ class Export:
 
     def _report_damage(self, recorded: RecordedScreen) -> None:
         if recorded.damage is not None:
-            self._report(f"{recorded.path}: what follows can't be read: {recorded.damage}")
+            self._report(f"{recorded.path}: the rest can't be read: {recorded.damage}")
 
 
 def _write_film(recorded: RecordedScreen, path: Path, *, fps: float | None, options: PictureOptions) -> int:
-    """Write a film; return its number of pictures. None is left if this fails."""
+    """Write a film; return its number of pictures. If this fails, no file is left."""
     header = recorded.header
     fps = fps or header.fps
     pictures = Pictures(options, (0, 0, header.width, header.height))

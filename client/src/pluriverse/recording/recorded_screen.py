@@ -15,12 +15,12 @@ from pluriverse_protocol.rfb.raw_updates import rectangles
 
 from pluriverse.errors import ConfigurationError
 
-# Of one recording, as a film or a dataset: over four hours at 60 a second. Files that say nothing for a day are tiny.
+# Of one recording, as a film or a dataset: over four hours at 60 a second. Files without events for a day are tiny.
 MAX_PICTURES: Final = 1_000_000
 
 
 class RecordedScreen:
-    """One recording. ``header`` is known at once; ``damage`` says where it breaks off, once that was reached.
+    """One recording. ``header`` is known at once; ``damage`` is where it breaks off, once reached.
 
     ``screen``, uint8 (height, width, 4) BGRX, is as it was before the record that ``records`` yielded last.
     """
@@ -35,7 +35,7 @@ class RecordedScreen:
             raise ConfigurationError(f"{path} can't be read: {error.strerror}") from error
         except MalformedRecording as error:
             made = "make one with: pluriverse-server record"
-            raise ConfigurationError(f"{path} is no recording: {error}; {made}") from error
+            raise ConfigurationError(f"{path} isn't a recording: {error}; {made}") from error
         self.screen: NDArray[np.uint8] = np.zeros((self.header.height, self.header.width, 4), np.uint8)
 
     def records(self, fps: float = 0.0) -> Generator[Record]:
@@ -58,7 +58,7 @@ class RecordedScreen:
         return np.ascontiguousarray(self.screen[:, :, 2::-1])
 
     def box(self, said: Mapping[str, Any]) -> tuple[int, int, int, int]:
-        """Return x, y, width and height of the environment's picture, as a report says it; else the whole screen."""
+        """Return x, y, width and height of the environment's picture, from a report; else of the whole screen."""
         across, down = self.header.width, self.header.height
         named = said.get("picture") or (0, 0, across, down)
         try:

@@ -52,7 +52,7 @@ class Recorder:
         self._flush_at = 0.0
         self._picture = np.zeros((*self._shape, 3), np.uint8)
         if (there := already_there(path)) is not None:
-            raise ConfigurationError(f"{there} is a recording already; name another file, or remove it")
+            raise ConfigurationError(f"{there} already exists; name another file, or remove it")
         try:
             self._file = forks.keep(RecordingFile(path, header, level=LEVEL))
         except OSError as error:

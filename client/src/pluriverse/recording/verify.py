@@ -14,7 +14,7 @@ from pluriverse.adapters.run_log import Answer, RunEpisode, answer_of, read_run
 from pluriverse.errors import printable
 from pluriverse.remotes import RemoteManager
 
-# How often to say how far it is.
+# How often to report progress.
 REPORT_S: Final = 1.0
 
 
@@ -28,7 +28,7 @@ class Verified:
 
 
 def verify(path: Path, remotes: int | str | RemoteManager, report: Callable[[str], None]) -> Verified:
-    """Play a run again on one remote, to its end or the first step that differs; ``report`` says how far it is.
+    """Play a run again on one remote, to its end or the first step that differs; ``report`` gets the progress.
 
     Raises:
         ConfigurationError: the file is no run, or as ``Core``.
@@ -51,7 +51,7 @@ def verify(path: Path, remotes: int | str | RemoteManager, report: Callable[[str
     ) as core:
         version = core.described.runtime_version
         if version != header.runtime_version:
-            report(printable(f"recorded with {header.runtime_version} of the runtime, played again with {version}"))
+            report(printable(f"recorded with {header.runtime_version} of the runtime, replayed with {version}"))
         done, began = 0, time.monotonic()
         reported = began
         for number, episode in enumerate(episodes):
@@ -100,9 +100,9 @@ def _difference(expected: Answer, answer: Answer | None) -> str:
     if answer.end != expected.end:
         return f"the episode {_how(answer.end)}, and then {_how(expected.end)}"
     if answer.frame != expected.frame:
-        return "the pixels are others"
+        return "the pixels differ"
     if answer.said != expected.said:
-        return "the text, the observation or the info is another"
+        return "the text, the observation or the info differs"
     return ""
 
 

@@ -64,7 +64,9 @@ class Address:
 
     def __post_init__(self) -> None:
         if self.tls is not None and self.vnc_port is not None:
-            raise ValueError(f"the VNC port {self.vnc_port} has no TLS: with it the screen comes by the rewarder port")
+            raise ValueError(
+                f"the VNC port {self.vnc_port} has no TLS: use the rewarder port, which serves the screen too"
+            )
 
     def __str__(self) -> str:
         if self.vnc_port is None:
@@ -96,7 +98,7 @@ class Address:
 
 
 def hide_password(output: str, password: str | None) -> str:
-    """Return what a remote has printed, which says how to connect, without its password."""
+    """Return a remote's greeting without its password."""
     if not password:
         return output
     return output.replace(password, HIDDEN).replace(quote(password, safe=""), HIDDEN)

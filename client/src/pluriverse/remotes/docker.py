@@ -42,7 +42,7 @@ LOOK_S: Final = 5.0
 # Creating a container on a busy machine takes seconds.
 CALL_S: Final = 60.0
 
-# What a container said last comes at once.
+# A container's last output is read at once.
 OUTPUT_S: Final = 2.0
 OUTPUT_LINES: Final = 20
 RECEIVE_BYTES: Final = 64 * 1024
@@ -86,7 +86,7 @@ class Contained:
 
     def require_running(self) -> None:
         """Raise RemoteUnavailable, with its last output, unless it runs."""
-        with explained("a container is gone"):
+        with explained("a container no longer exists"):
             with contextlib.suppress(docker.errors.NotFound):
                 self.container.reload()
                 if self.container.status == "running":
@@ -94,7 +94,7 @@ class Contained:
             raise RemoteUnavailable(f"the container has ended; its last output:\n{self._last_output()}")
 
     def stop_listening(self) -> None:
-        """Leave its further output to the engine's log: nobody reads it here."""
+        """Leave its further output to the engine's log: it isn't read here."""
         self._output.close()
 
     def stop(self) -> None:
@@ -201,17 +201,17 @@ def why_unavailable(runtime: str, image: str | None = None) -> str | None:
         client = docker.from_env(timeout=int(LOOK_S))
     except ENGINE_ERRORS as error:
         has_client = shutil.which("docker") is not None
-        fix = "see whether it runs with: docker info" if has_client else "install it with: apt-get install docker.io"
-        return f"no Docker engine answers ({error}); {fix}"
+        fix = "check it with: docker info" if has_client else "install it with: apt-get install docker.io"
+        return f"the Docker engine doesn't answer ({error}); {fix}"
     try:
         client.images.get(image)
     except docker.errors.ImageNotFound:
         if not build:
-            return f"the engine has no image {image}; fetch it with: docker pull {image}"
+            return f"the engine lacks the image {image}; fetch it with: docker pull {image}"
         folder = local_runtimes().get(runtime, Path("runtimes", runtime))
-        return f"the engine has no image {image}; build it in a checkout with: pluriverse-server build {folder}"
+        return f"the engine lacks the image {image}; build it in a checkout with: pluriverse-server build {folder}"
     except ENGINE_ERRORS as error:
-        return f"the Docker engine fails: {error}"
+        return f"the Docker engine failed: {error}"
     finally:
         client.close()
     return None

@@ -52,7 +52,7 @@ class Engine(ABC, Generic[R]):
     """Starts and removes single remotes of one environment. Calls come from several threads at once.
 
     Its constructor takes ``(runtime, env_id, options)``, the last of the class ``Options``; it starts nothing yet, and
-    raises ``ConfigurationError`` if nothing can be started here: says what is missing, and what fixes it.
+    raises ``ConfigurationError`` if nothing can be started here, with what is missing and the fix.
     """
 
     Options: ClassVar[type[EngineOptions]] = EngineOptions

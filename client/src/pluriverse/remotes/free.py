@@ -31,7 +31,7 @@ class Remotes:
     def take(self) -> str:
         with self._lock:
             if not self._free:
-                raise Full(f"all {self.count} remotes are in use; give one back, or start this with more --remotes")
+                raise Full(f"all {self.count} remotes are in use; release one, or start this with more --remotes")
             return self._free.popleft()
 
     def give_back(self, place: str) -> None:

@@ -22,7 +22,7 @@ from .http_request import ANSWER_S, MAX_ANSWER_BYTES, open_http
 # That its daemon is alive is answered at once, whatever else is going on.
 ALIVE_S: Final = 1.0
 
-# Between two questions: nobody notices the delay, nor a remote the work.
+# Between two requests: neither the delay nor the load is noticeable.
 ASK_AGAIN_S: Final = 0.05
 
 # A remote brings a dead program or screen back within a second or two; one that hasn't by now is replaced.
@@ -40,7 +40,7 @@ def wait_until_ready(address: Address, timeout_s: float, check: Callable[[], Non
 
 
 def is_silent(address: Address) -> bool:
-    """Return whether the remote's daemon, which answers while anything else heals, says nothing for ALIVE_S."""
+    """Return whether the remote's daemon, which answers while anything else heals, is silent for ALIVE_S."""
     try:
         with contextlib.closing(open_http(address, ALIVE_S)) as connection:
             connection.request("GET", address.endpoint.below("/healthz"))
@@ -76,11 +76,11 @@ def _reason(body: bytes) -> str:
 
 
 def _shake_hands(address: Address) -> None:
-    """Return once the VNC server behind the port has answered: a port may take connections that nobody serves."""
+    """Return once the VNC server behind the port has answered: a port may take connections that aren't served."""
     if address.vnc_port is None:
         opened = ScreenSocket.of_web(address.endpoint, ANSWER_S)
     else:
         opened = ScreenSocket.of_port(replace(address.endpoint, port=address.vnc_port), ANSWER_S)
-    # A server that refuses the password answers; connecting tells of that.
+    # A server that refuses the password has answered; connecting reports that.
     with opened.raw, contextlib.suppress(AuthenticationFailed):
         opened.shake_hands(Handshake(password=address.password))

@@ -1,4 +1,4 @@
-"""Requests to a remote's rewarder port by plain HTTP, or with TLS as its address says."""
+"""Requests to a remote's rewarder port by plain HTTP, or with TLS, depending on its address."""
 
 from __future__ import annotations
 

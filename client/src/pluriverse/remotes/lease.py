@@ -30,7 +30,7 @@ GONE: Final = (403, 404, 410)
 
 
 class Taken(RemoteUnavailable):
-    """Somebody else plays on the remote, or has a lease on it; ``free_in_s``: until that one ends, if it is known."""
+    """Another client plays on the remote, or has a lease on it; ``free_in_s``: until that ends, if known."""
 
     def __init__(self, message: str, free_in_s: float | None) -> None:
         super().__init__(message)
@@ -72,19 +72,19 @@ def claim(address: Address, ttl_s: float = TTL_S) -> Lease:
     """
     answer = ask(address, "POST", "/lease", {"ttl_s": ttl_s})
     if answer.status == CONFLICT:
-        raise Taken(f"the remote at {address} is taken: {answer.error}", answer.document.get("free_in_s"))
+        raise Taken(f"the remote at {address} is in use: {answer.error}", answer.document.get("free_in_s"))
     _require_ok(answer, address)
     try:
         given = answer.document
         token, lease_id, lasts_s = str(given["token"]), str(given["lease"]), float(given["ttl_s"])
         return Lease(replace(address, password=token), lease_id, lasts_s, given.get("env_id"))
     except (KeyError, TypeError, ValueError) as error:
-        raise RemoteUnavailable(f"the remote at {address} gave no lease that can be read ({error!r})") from None
+        raise RemoteUnavailable(f"the remote at {address} sent an invalid lease ({error!r})") from None
 
 
 def _require_ok(answer: Answer, address: Address) -> None:
     if answer.status != OK:
-        raise RemoteUnavailable(f"the remote at {address} gives no lease: {answer.error}")
+        raise RemoteUnavailable(f"the remote at {address} granted no lease: {answer.error}")
 
 
 class LeaseKeeper:
@@ -102,7 +102,7 @@ class LeaseKeeper:
         threading.Thread(target=self._run, name="pluriverse: leases", daemon=True).start()
 
     def add(self, lease: Lease) -> None:
-        """Renew a lease from now on, until it is lost: then ``Lease.lost`` says why."""
+        """Renew a lease from now on, until it is lost: ``Lease.lost`` is then the reason."""
         with self._changed:
             self._kept[lease] = time.monotonic()
             self._plan(lease)

@@ -161,7 +161,7 @@ class LocalEngine(Engine[LocalRemote]):
             (folder / OWNER_FILE).write_text(this_process())
             output = tempfile.TemporaryFile()  # noqa: SIM115 - as long as the process
         except OSError as error:
-            raise RemoteUnavailable(f"there is no place for temporary files: {error}; export TMPDIR=FOLDER") from error
+            raise RemoteUnavailable(f"temporary files can't be written: {error}; export TMPDIR=FOLDER") from error
         ports = [
             "--host",
             self._host,
@@ -222,7 +222,7 @@ def free_ports(count: int, host: str = HOST) -> list[int]:
 def is_taken(port: int, host: str = HOST) -> bool:
     """Return whether something listens on a TCP port of an address of this machine."""
     with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # what has closed there is in nobody's way
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # closed sockets there don't block it
         try:
             probe.bind((host, port))
         except OSError:

@@ -84,7 +84,7 @@ class StartedRemotes(Generic[R]):
                     ) from error
             return [started.result() for started in starting]
         except KeyboardInterrupt:
-            # Removing takes seconds: nobody has to wait for it, but Python itself before it exits.
+            # Removing takes seconds: only Python itself waits for it before it exits.
             threading.Thread(target=self.close, name="pluriverse: removing remotes").start()
             raise
         except BaseException:
@@ -137,7 +137,7 @@ class StartedRemotes(Generic[R]):
 
 
 class Attached:
-    """Remotes that somebody else runs: nothing is started, replaced or removed."""
+    """Remotes that run elsewhere: nothing is started, replaced or removed."""
 
     def __init__(self, addresses: Sequence[Address]) -> None:
         self._addresses = tuple(addresses)

@@ -23,7 +23,7 @@ _UNITS: Final[Mapping[str, int]] = {
 }
 _BYTES: Final = re.compile(r"([0-9]{1,12})([a-zA-Z]{0,2})")
 
-# No machine has more cores, no pool more spares, and nobody waits longer.
+# More cores, spares or seconds are never useful.
 MAX_NUMBER: Final = 1_000_000.0
 
 

@@ -1,4 +1,4 @@
-"""Names of processes from which a later process can tell whether they still live.
+"""Names of processes from which a later process can determine whether they still live.
 
 A name is ``host:boot:namespace:pid:start``. Process ids are those of a PID namespace, such as a container's: in another
 one nothing can be told of them. A pid alone is used again, so the time of the process' start goes with it.
@@ -44,7 +44,7 @@ def _here() -> str:
 
 
 def _boot() -> str:
-    """Return the id of the machine's present run, empty if it can't be told."""
+    """Return the id of the machine's present boot, empty if unknown."""
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     except OSError:

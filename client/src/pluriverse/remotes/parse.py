@@ -96,7 +96,7 @@ def _pool(engine: str | None, query: str, env_id: str | None, start_timeout_s: f
 def engine_class(name: str) -> type[Engine[Any]]:
     """Return an engine's class; raise ``ConfigurationError`` if there is none, or what it needs isn't installed."""
     if name not in ENGINES:
-        raise ConfigurationError(f"there is no engine {name!r}; expected one of: {', '.join(ENGINES)}")
+        raise ConfigurationError(f"unknown engine {name!r}; expected one of: {', '.join(ENGINES)}")
     module, attribute = ENGINES[name]
     with needed(f"remotes='{name}:…'", extra=name):
         return getattr(importlib.import_module(f".{module}", __package__), attribute)

@@ -20,7 +20,7 @@ from .manager import Progress
 
 T = TypeVar("T")
 
-# Nobody wonders sooner.
+# Shorter waits need no message.
 SILENT_S: Final = 2.0
 
 # How often a terminal's line, which has the seconds so far, is written again.
@@ -32,7 +32,7 @@ ERASE: Final = "\r\x1b[K"
 
 @contextlib.contextmanager
 def waiting(what: str) -> Generator[Callable[[str], None]]:
-    """Show what is waited for within this; yield the function that says something else."""
+    """Show a progress message within this; yield the function that changes it."""
     if not _is_shown():
         yield lambda _: None
         return
@@ -77,7 +77,7 @@ def _is_shown() -> bool:
 
 
 def _show(said: list[str], ended: threading.Event) -> None:
-    """Show what was said last: in a terminal on a line that is gone in the end, in a notebook on one that stays."""
+    """Show the last message: in a terminal on a line that is erased in the end, in a notebook on one that stays."""
     began = time.monotonic()
     if ended.wait(SILENT_S):
         return

@@ -40,7 +40,7 @@ STOP_S: Final = 10.0
 # What an actor does until its remote is ready, or it gives up.
 BEGIN_S: Final = (ATTEMPTS + 1) * START_S
 
-# Of what Ray says of an actor's death, the reason comes first.
+# Ray's message about an actor's death begins with the reason.
 REASON_CHARACTERS: Final = 1000
 
 # Most of its types are unknown to type checkers.
@@ -130,7 +130,7 @@ class RayRemote:
                 self.node = ray.get(self.actor.node.remote(), timeout=options.place_s)
             except GetTimeoutError:
                 raise RemoteUnavailable(
-                    f"Ray gave no place within {options.place_s:g} s: {why_no_place(options)}"
+                    f"Ray placed no actor within {options.place_s:g} s: {why_no_place(options)}"
                 ) from None
         with explained(f"the remote on Ray's node {self.node}"):
             self._address = ray.get(self.actor.start.remote(), timeout=BEGIN_S)
@@ -209,11 +209,11 @@ def why_no_place(options: RayOptions) -> str:
     whole = ", ".join(f"{name} {amount:g}" for name, amount in wanted.items())
     short = [name for name, amount in wanted.items() if free.get(name, 0) < amount]
     if not any(all(node.get(name, 0) >= amount for name, amount in wanted.items()) for node in nodes):
-        reason = "no node has that in all"
+        reason = "no node has that much"
     elif short:
         reason = ", ".join(f"{free.get(name, 0):g} of {has.get(name, 0):g} {name} is free" for name in short)
     else:
-        reason = "no node has that free, or starting a process there takes longer"
+        reason = "no node has that much free, or starting a process there takes longer"
     return (
         f"it needs {whole}, and {reason}; add nodes, let them offer more (ray start --num-cpus=… --resources=…), "
         "reserve less (ray:4?cpu=0.1), or wait longer (ray:4?place_s=300)"
@@ -235,7 +235,7 @@ def stop_all(remotes: Sequence[RayRemote]) -> None:
 
 @contextlib.contextmanager
 def explained(what: str) -> Generator[None]:
-    """Raise ``RemoteUnavailable`` for whatever Ray or an actor says of ``what``."""
+    """Raise ``RemoteUnavailable`` for errors of Ray or an actor about ``what``."""
     try:
         yield
     except RayTaskError as error:

@@ -28,10 +28,10 @@ class AskedTrees:
             return answer.result(TREE_S)
         except TimeoutError:
             answer.cancel()
-            raise RemoteFailed(f"the remote told no tree within {TREE_S:g} s") from None
+            raise RemoteFailed(f"the remote sent no tree within {TREE_S:g} s") from None
 
     def ask(self, number: MessageId, answer: Answer) -> None:
-        """Note that a message asks for a tree; those that nobody waits for any more are forgotten."""
+        """Note that a message requests a tree; abandoned requests are forgotten."""
         self._asked = {asked: each for asked, each in self._asked.items() if not each.done()}
         self._asked[number] = answer
 
@@ -44,10 +44,10 @@ class AskedTrees:
         """Take a refusal of the message of this number, if it asked for a tree."""
         answer = self._take(number)
         if answer is not None:
-            answer.set_exception(Misuse(f"the remote tells no tree: {why}"))
+            answer.set_exception(Misuse(f"the remote can't send a tree: {why}"))
 
     def give_up(self, why: str) -> None:
-        """Tell all who wait that no answer will come."""
+        """Fail all waiting requests."""
         asked, self._asked = self._asked, {}
         for answer in asked.values():
             if answer.set_running_or_notify_cancel():

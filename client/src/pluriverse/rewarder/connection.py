@@ -124,7 +124,7 @@ class RewarderConnection:
         self._last_number = 0
         self.clock = ClockEstimator()
         self.news: int = 0
-        """How often something has changed that ``pop`` or ``runs`` tells, but by ``pop`` itself."""
+        """How often something has changed that ``pop`` or ``runs`` returns, except by ``pop`` itself."""
         # For the buffer, which both threads use.
         self._lock = threading.Lock()
         self._buffer = RewardBuffer()
@@ -155,7 +155,7 @@ class RewarderConnection:
         return -1 if self._socket is None else self._socket.transport.get_extra_info("socket").fileno()
 
     async def resume(self, timeout_s: float) -> None:
-        """Connect again after the line was ``lost``; what was missed comes then. Or ``error`` says why it can't."""
+        """Reconnect after the connection was ``lost``; missed messages follow. Otherwise ``error`` has the reason."""
         await self._hang_up()
         await self._connect(timeout_s, self._last_number)
         self.lost = None
@@ -206,7 +206,7 @@ class RewarderConnection:
                         socket.transport.abort()
                     raise
         except TimeoutError:
-            raise RemoteUnavailable(f"the rewarder at {self.name} said nothing within {timeout_s:g} s") from None
+            raise RemoteUnavailable(f"the rewarder at {self.name} was silent for {timeout_s:g} s") from None
         except (OSError, InvalidHandshake, WebSocketException) as error:
             raise RemoteUnavailable(f"the rewarder at {self.name} can't be reached: {printable(str(error))}") from error
         except RemoteFailed as error:
@@ -221,7 +221,7 @@ class RewarderConnection:
         response = socket.response
         seat = response.headers.get(seats.SEAT) if response is not None else None
         if last_number is not None and seat != seats.RESUMED:
-            self._fail(f"{self.name} doesn't know this agent any more ({self.lost})")
+            self._fail(f"{self.name} no longer has this agent's seat ({self.lost})")
             raise RemoteFailed(str(self.error))
         self._socket = socket
         self._seated = seat is not None
@@ -286,7 +286,7 @@ class RewarderConnection:
     def _take(self, data: str | bytes, received_at: float) -> None:
         self._heard_at = time.monotonic()
         if isinstance(data, bytes):
-            self._fail(f"{self.name} sent a binary frame; the protocol has none", RemoteMisbehaved)
+            self._fail(f"{self.name} sent a binary frame, which the protocol doesn't allow", RemoteMisbehaved)
             return
         try:
             envelope = decode_from_server(data)
@@ -373,7 +373,7 @@ class RewarderConnection:
                 self._heard_at = now
             looked_at = now
             if now - self._heard_at > SILENCE_S:
-                self._lose(f"{self.name} has said nothing for {SILENCE_S:g} s")
+                self._lose(f"{self.name} has been silent for {SILENCE_S:g} s")
                 return
             self._ping()
             await asyncio.sleep(FIRST_PING_S if count < FIRST_PINGS else PING_S)
@@ -434,7 +434,7 @@ class RewarderConnection:
 
 
 class _Encoded:
-    """A message whose body is encoded: on the caller's thread, which is told what can't be sent."""
+    """A message whose body is encoded, on the caller's thread, which gets the errors."""
 
     def __init__(self, message: AgentMessage) -> None:
         self._message = message

@@ -20,7 +20,7 @@ GAUGES: Final = "stats.gauges."
 MAX_INFO_KEYS: Final = 1024
 
 
-# What the client says itself, and no remote can say in its place.
+# The client's own keys, which a remote can't set.
 OWN_KEYS: Final = frozenset({"error", "n", "peek", "terminated", "truncated"})
 OWN_PREFIXES: Final = (
     "diagnostics.",
@@ -100,7 +100,7 @@ class Result(NamedTuple):
     episode_id: int | None = None
     env_state: str | None = None
     running_since: Bounds | None = None
-    """When the remote said that the episode runs, in UNIX seconds of its clock and of ours."""
+    """When the remote reported that the episode runs, in UNIX seconds of its clock and of ours."""
     completed_id: int | None = None
     completed_state: str | None = None
     completed_texts: tuple[str, ...] = ()
@@ -112,7 +112,7 @@ class Result(NamedTuple):
     """Why the connection was lost, in the step that noticed."""
     disconnected: bool = False
     reconnecting: bool = False
-    """Whether a line is broken and being mended: the episode goes on unseen, and keys wait until it is whole."""
+    """Whether a connection is being restored: the episode continues unseen, and keys wait until then."""
     masked_action: bool = False
     masked_observation: bool = False
     reward_count: int = 0
@@ -220,7 +220,7 @@ class Result(NamedTuple):
         return Result(self.vision, self.texts[-1:], self.observation, reward, elapsed=self.elapsed + 1, info=info)
 
     def idle(self) -> Result:
-        """Return what the next look tells of an episode that goes on, where nothing has come in between."""
+        """Return the next look's result for an episode that continues, if nothing has arrived in between."""
         return Result(
             observation=self.observation,
             episode_id=self.episode_id,
@@ -293,7 +293,7 @@ _PLACES: Final = [(key, Result._fields.index(name)) for key, name in {**_OTHERS,
 
 
 def reported(info: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return what a remote may say in the ``info`` of a reward: all but the client's own keys."""
+    """Return the ``info`` of a reward without the client's own keys."""
     if any(_is_own(key) for key in info):
         return {key: value for key, value in info.items() if not _is_own(key)}
     return info

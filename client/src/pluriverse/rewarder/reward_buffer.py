@@ -16,7 +16,7 @@ from pluriverse_protocol.messages import Describe, Observation, Reward, ServerMe
 
 from .result import RUNNING, Result, merge_info, reported
 
-# Of texts that nobody took only the last are kept, as on the remote's own side.
+# Of unread texts only the last are kept, as on the remote's side.
 MAX_TEXTS: Final = 64
 
 # Episodes that ended while the agent didn't step: an hour of one each second. The oldest are dropped.

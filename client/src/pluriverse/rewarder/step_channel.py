@@ -45,12 +45,12 @@ CONNECT_S: Final = 10.0
 # A remote that takes nothing for so long is given up: all others wait meanwhile.
 SEND_S: Final = 10.0
 
-# Screens of RFB have at most this many bytes in three channels, with room for what is said beside.
+# Screens of RFB have at most this many bytes in three channels, with room for the rest of the answer.
 MAX_REPLY_BYTES: Final = 3 * 4096 * 4096
 
 
 class Arrived(NamedTuple):
-    """A message of the remote, what it tells of an episode, and the number of what it answers.
+    """A message of the remote, its episode's result, and the number of the request that it answers.
 
     Pictures are uint8 (height, width, 3 or 1).
     """
@@ -67,7 +67,7 @@ class StepChannelConnection:
         self.name = name
         self.error: RemoteFailed | None = None
         self.unwanted: list[int] = []
-        """Handles of snapshots that the remote may forget; told with the next snapshot."""
+        """Handles of snapshots that the remote may forget; sent with the next snapshot."""
         self._socket = forks.keep(connected)
         self._protocol = protocol
         self._message_ids = itertools.count(1)
@@ -97,7 +97,7 @@ class StepChannelConnection:
             protocol = upgrade(connection, url, credentials.headers(), deadline, max_size=MAX_REPLY_BYTES)
         except OSError as error:
             connection.close()
-            raise RemoteUnavailable(f"the remote at {name} takes no steps: {error}") from error
+            raise RemoteUnavailable(f"the remote at {name} doesn't accept steps: {error}") from error
         except BaseException:
             connection.close()
             raise
@@ -135,7 +135,7 @@ class StepChannelConnection:
 
     def fail(self, why: str, kind: type[RemoteFailed] = RemoteFailed) -> None:
         if self.error is None:
-            self.error = kind(f"the steps of the remote at {self.name} broke off: {why}")
+            self.error = kind(f"the step channel of the remote at {self.name} broke: {why}")
 
     def close(self) -> None:
         """Hang up; may be called repeatedly."""
@@ -180,7 +180,7 @@ class StepChannelConnection:
         if self._filled < head + size:
             self._wanted = head if self._filled < head else head + size
             if self._wanted > MAX_REPLY_BYTES:
-                self.fail(f"a message of {size} bytes, at most {MAX_REPLY_BYTES} are taken", RemoteMisbehaved)
+                self.fail(f"a message of {size} bytes, expected at most {MAX_REPLY_BYTES}", RemoteMisbehaved)
             elif self._wanted > len(self._frame):
                 # Its own, since the picture in it goes to the agent.
                 grown = np.empty(self._wanted, np.uint8).data

@@ -35,7 +35,7 @@ class Canvas:
         try:
             self.framebuffer: Pixels = np.zeros((height, width, 3), np.uint8)
         except MemoryError:
-            raise LimitExceeded(f"a desktop of {width}x{height}, for which there is no memory") from None
+            raise LimitExceeded(f"a desktop of {width}x{height}, which doesn't fit into memory") from None
         self.picture = Picture(self._spec, self.framebuffer)
         self.rows: Pixels = self.framebuffer.reshape(height, width * 3)
         self.width: int = width
@@ -51,7 +51,7 @@ class Canvas:
     def surface(self, r: Region) -> Pixels:
         """What the rectangle at hand is to be painted on: the picture's luma, if only that is seen of it."""
         luma, block = self.picture.luma, self.picture.spec.block
-        # Nobody sees a grey picture's colours but the block's.
+        # Of a grey picture, only the block needs colours.
         if luma is None or (block is not None and block.touches(r)):
             return self.framebuffer
         self.in_luma = True

@@ -27,7 +27,7 @@ ENVIRONMENT_VARIABLE: Final = "PLURIVERSE_RFB"
 
 
 class Decoder(Protocol):
-    """Decodes what a server says after ServerInit, once it was sent ``messages.set_pixel_format()``. No I/O.
+    """Decodes a server's messages after ServerInit, once it was sent ``messages.set_pixel_format()``. No I/O.
 
     ``regions`` are what the picture is wanted of; without any it is all of it. What lies outside of all of them may
     stay as it was, so with regions CopyRect must not be asked for: it could copy old pixels into a region.
@@ -121,18 +121,18 @@ def _chosen(wish: str | None = None) -> tuple[type[Decoder], str]:
     if wish not in ("", "python", "native"):
         raise DecoderUnavailable(f"{ENVIRONMENT_VARIABLE} is {wish!r}, expected python or native, or unset it")
     if wish == "python":
-        return _python(), f"python: {ENVIRONMENT_VARIABLE}=python asks for it"
+        return _python(), f"python: {ENVIRONMENT_VARIABLE}=python requests it"
     try:
         native: type[Decoder] = importlib.import_module("pluriverse.rfb._native").NativeDecoder
     except ImportError as error:
         why = f"the native part was not built ({type(error).__name__}: {error})"
         if wish == "native":
             raise DecoderUnavailable(
-                f"the native decoder was asked for, but {why}; build it with: pip install --force-reinstall "
-                "pluriverse, where a C compiler and the headers of libjpeg-turbo and zlib are"
+                f"the native decoder was requested, but {why}; build it with: pip install --force-reinstall "
+                "pluriverse, with a C compiler and the headers of libjpeg-turbo and zlib"
             ) from error
         return _python(), f"python: {why}"
-    asked = f"{ENVIRONMENT_VARIABLE}=native asks for it" if wish == "native" else "it was built, and is the faster one"
+    asked = f"{ENVIRONMENT_VARIABLE}=native requests it" if wish == "native" else "it was built and is faster"
     return native, f"native: {asked}"
 
 

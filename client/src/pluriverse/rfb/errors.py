@@ -37,4 +37,4 @@ __all__ = [
 
 
 class DecoderUnavailable(RfbError):
-    """PLURIVERSE_RFB names an implementation that can't be used; says why, and the command that fixes it."""
+    """PLURIVERSE_RFB names an implementation that can't be used; with the reason, and the command that fixes it."""

@@ -12,7 +12,7 @@ class Inflater:
         self.reset()
 
     def reset(self) -> None:
-        """The server begins this stream anew."""
+        """The server restarts this stream."""
         self._stream = zlib.decompressobj()
 
     def exactly(self, data: bytes, wanted: int) -> bytes:

@@ -29,7 +29,7 @@ LOOK_S: Final = 0.05
 
 
 class NoSuchHandle(PluriverseError):
-    """There is no environment of this handle; it may have been given back, or its remote has died."""
+    """Unknown handle; its environment may have been released, or its remote has died."""
 
 
 class Busy(PluriverseError):
@@ -64,7 +64,7 @@ class Computers:
 
     def open(self, env_id: str | None) -> str:
         if self._places is None:
-            raise ConfigurationError("no environments are opened here")
+            raise ConfigurationError("this server opens no environments")
         place = self._take(self._places)
         try:
             computer = Computer(env_id, place, **self._options)
@@ -74,7 +74,7 @@ class Computers:
         return self._keep(computer, place)
 
     def lend(self, computer: Computer) -> str:
-        """Let clients have a computer that somebody else closes, once ``close`` took it back; return its handle."""
+        """Give clients a computer that its owner closes, after ``close`` took it back; return its handle."""
         return self._keep(computer, None)
 
     @contextlib.contextmanager
@@ -82,16 +82,18 @@ class Computers:
         """Have a computer to oneself. Once ``given_up`` is set, the wait for it and what it does break off."""
         opened = self._open.get(handle)
         if opened is None:
-            raise NoSuchHandle(f"there is no environment {handle!r:.40}; begin_episode opens one and says its handle")
+            raise NoSuchHandle(
+                f"there is no environment {handle!r:.40}; begin_episode opens one and returns its handle"
+            )
         if not opened.calls.acquire(blocking=False):
-            raise Busy(f"{MAX_CALLS} calls on the environment {handle!r:.40} are under way; wait for their answers")
+            raise Busy(f"{MAX_CALLS} calls on the environment {handle!r:.40} are in progress; wait for their answers")
         try:
             while not opened.lock.acquire(timeout=LOOK_S):
                 _require_wanted(given_up)
             try:
                 _require_wanted(given_up)
                 if opened.closed:
-                    raise NoSuchHandle(f"the environment {handle!r:.40} has been given back")
+                    raise NoSuchHandle(f"the environment {handle!r:.40} has been released")
                 opened.computer.given_up = given_up
                 yield opened.computer
             finally:
@@ -112,7 +114,7 @@ class Computers:
             if computer.described.env_id == env_id:
                 return
             if self._places is None or opened.place is None:
-                raise ConfigurationError(f"this handle plays {computer.described.env_id} alone, not {env_id!r:.200}")
+                raise ConfigurationError(f"this handle only plays {computer.described.env_id}, not {env_id!r:.200}")
             computer.close()
             try:
                 opened.computer = Computer(env_id, opened.place, **self._options)
@@ -121,11 +123,11 @@ class Computers:
                 if self._open.pop(handle, None) is not None:
                     self._places.give_back(opened.place)
                 if isinstance(error, PluriverseError):
-                    raise NoSuchHandle(f"{error}; the environment of this handle was given back for it") from error
+                    raise NoSuchHandle(f"{error}; the environment of this handle was released") from error
                 raise
 
     def close(self, handle: str) -> None:
-        """Give a remote back, once nobody uses it."""
+        """Release a remote, once it is unused."""
         opened = self._open.pop(handle, None)
         if opened is None:
             raise NoSuchHandle(f"there is no environment {handle!r:.40}")

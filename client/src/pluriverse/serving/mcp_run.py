@@ -14,7 +14,7 @@ from .web import guarded, serve
 
 Greet = Callable[[], object]
 
-# Who asks for too much is told so in words by the tool; beyond this there is just an error.
+# The tool reports oversized requests in words; beyond this there is only an error.
 MAX_REQUEST_BYTES: Final = 16 * 1024 * 1024
 
 

@@ -41,7 +41,7 @@ Permission = Literal["look", "act", "begin"]
 PERMISSIONS: Final[dict[Permission, str]] = {
     "look": "see environments: list and describe them, pictures, rewards",
     "act": "press keys and move the pointer",
-    "begin": "begin episodes, on remotes that are started or taken for it, and give them back",
+    "begin": "begin episodes, on new or idle remotes, and release them",
 }
 
 # How often what a model waits for is looked at.
@@ -51,20 +51,20 @@ MAX_LISTED: Final = 100
 
 INSTRUCTIONS: Final = (
     "Each environment is a program with a screen. list_environments has their ids; begin_episode begins one, and its "
-    "answer has a handle, which every other tool takes. Each answer has the task, the reward, the time that is left "
-    "and what to call next. Don't linger: an episode goes on while you think unless its clock is lockstep, and most "
-    "have a time limit. Coordinates are pixels of the pictures that you are given; where the capabilities have marks, "
-    "look can number what is to be clicked, for you to name instead."
+    "answer has a handle, which every other tool takes. Each answer has the task, the reward, the remaining time "
+    "and what to call next. Don't linger: an episode keeps running while you think unless its clock is lockstep, and "
+    "most have a time limit. Coordinates are pixels of the pictures; if the capabilities include marks, look can "
+    "number the clickable elements, and you can give a mark's number instead of coordinates."
 )
 
-# What is told of an episode that is over.
+# How an episode ended.
 ENDS: Final = {
     # Where nothing else ended it, the evaluation did.
     Ended.NO: "its time was up",
     Ended.OUTCOME: "the environment ended it",
     Ended.TIME_LIMIT: "its time was up",
-    Ended.RESET: "somebody else began another",
-    Ended.LOST: "its remote broke",
+    Ended.RESET: "another client began another episode",
+    Ended.LOST: "its remote was lost",
 }
 
 T = TypeVar("T")
@@ -75,19 +75,19 @@ class Standing(BaseModel):
     """How an episode stands: what of a ``Result`` models read, of which their tools' schema is made."""
 
     handle: str = Field(description="which every other tool takes")
-    text: str = Field(description="the task; of some environments their latest message")
+    text: str = Field(description="the task, or the environment's latest message")
     reward: Rounded = Field(description="the sum of the rewards since the last answer")
     total_reward: Rounded = Field(description="the sum since the episode began")
     over: bool = Field(description="whether the episode is over")
     terminated: bool = Field(description="whether it was won, lost or solved")
     truncated: bool = Field(description="whether a time limit or a failure cut it off")
-    time_left_s: Rounded | None = Field(description="seconds until it is cut off, at most; null: no limit is known")
-    steps: int = Field(description="frames that were acted in")
+    time_left_s: Rounded | None = Field(description="seconds left at most; null: no known limit")
+    steps: int = Field(description="frames with an action")
     lags_ms: dict[str, tuple[Rounded, Rounded]] = Field(
         description="bounds of the lags of observation, action and reward, in milliseconds; empty in lockstep"
     )
     frames_ms: list[Rounded] = Field(
-        default=[], description="of act_for: when each picture was, in milliseconds after its beginning"
+        default=[], description="for act_for: the time of each picture, in milliseconds after its beginning"
     )
 
 
@@ -96,17 +96,15 @@ class Described(BaseModel):
 
     handle: str = Field(description="which every other tool takes")
     environment: str = Field(description="its id")
-    clock: str = Field(description="realtime, or lockstep: it stands still while you think")
+    clock: str = Field(description="realtime, or lockstep: it is paused while you think")
     width: int = Field(description="of the pictures, in pixels")
     height: int = Field(description="of the pictures, in pixels")
-    fps: Rounded = Field(description="frames in a second of the environment's time")
-    time_limit_s: Rounded | None = Field(description="how long an episode takes at most; null: no limit is known")
-    keys: list[str] = Field(description="the keys that mean something; empty: any may")
-    pointer: bool = Field(description="whether the pointer means something")
-    capabilities: list[str] = Field(
-        description="of the remote; with tree and marks, look can tell what is on the screen"
-    )
-    text: str = Field(description="the task; of some environments their latest message")
+    fps: Rounded = Field(description="frames per second of the environment's time")
+    time_limit_s: Rounded | None = Field(description="the longest an episode can take; null: no known limit")
+    keys: list[str] = Field(description="the keys that have an effect; empty: possibly any")
+    pointer: bool = Field(description="whether the pointer has an effect")
+    capabilities: list[str] = Field(description="of the remote; with tree and marks, look can describe the screen")
+    text: str = Field(description="the task, or the environment's latest message")
 
 
 Handle = Annotated[str, Field(description="of an environment, from the answer of begin_episode", max_length=64)]
@@ -119,11 +117,11 @@ class TimedEvent(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     ms: float = Field(ge=0, le=1000 * MAX_SECONDS, description="after the beginning")
-    key: str | None = Field(default=None, max_length=40, description="such as Up or a; null: it is of the pointer")
+    key: str | None = Field(default=None, max_length=40, description="such as Up or a; null for the pointer")
     down: bool = Field(default=True, description="whether the key goes down; false: up")
     x: int | None = Field(default=None, description="where the pointer is, in pixels from the picture's left edge")
     y: int | None = Field(default=None, description="and in pixels from its top edge")
-    buttons: int = Field(default=0, ge=0, le=255, description="that are down: 1 left, 2 middle, 4 right, added up")
+    buttons: int = Field(default=0, ge=0, le=255, description="held buttons: the sum of 1 left, 2 middle, 4 right")
 
     def event(self) -> KeyEvent | PointerEvent:
         if self.key is not None:
@@ -141,7 +139,7 @@ class Server:
         unknown = set(allowed) - PERMISSIONS.keys()
         if unknown or not allowed:
             known = "; ".join(f"{name} ({what})" for name, what in PERMISSIONS.items())
-            what = f"there is no permission {min(unknown)!r}" if unknown else "nothing is allowed"
+            what = f"unknown permission {min(unknown)!r}" if unknown else "nothing is allowed"
             raise ConfigurationError(f"{what}; give --allow one or more of: {known}")
         self._computers = computers
         self._offered = offered
@@ -168,19 +166,19 @@ class Server:
     # ── environments ────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def list_environments(
-        self, containing: Annotated[str, Field(description="what is in the ids that are listed; empty: all")] = ""
+        self, containing: Annotated[str, Field(description="list only ids that contain this; empty: all")] = ""
     ) -> CallToolResult:
-        """List the ids of environments that may be begun, at most a hundred of them."""
+        """List the ids of the environments that you may begin, at most a hundred."""
         ids = [env_id for env_id in self._offered.ids if containing.casefold() in env_id.casefold()]
         if not ids:
-            return _answer(f"None is known. Those may be begun that match: {', '.join(self._offered.patterns)}")
-        lines = [f"{len(ids)} environment{'s' if len(ids) > 1 else ''} may be begun.", *ids[:MAX_LISTED]]
+            return _answer(f"No ids are known. You may begin those that match: {', '.join(self._offered.patterns)}")
+        lines = [f"{len(ids)} environment{'s' if len(ids) > 1 else ''} available.", *ids[:MAX_LISTED]]
         if len(ids) > MAX_LISTED:
-            lines[0] += f" These are the first {MAX_LISTED}; list others by a part of their id, with containing."
+            lines[0] += f" These are the first {MAX_LISTED}; list others by part of their id, with containing."
         return _answer("\n".join([*lines, "Next: begin_episode with one of them."]))
 
     async def describe_environment(self, handle: Handle) -> Annotated[CallToolResult, Described]:
-        """Say what an environment is: the size of its pictures, the keys that mean something, its text."""
+        """Describe an environment: the size of its pictures, the keys that have an effect, its text."""
 
         def describe(computer: Computer) -> CallToolResult:
             said = computer.described
@@ -205,8 +203,10 @@ class Server:
 
     async def begin_episode(
         self,
-        environment: Annotated[str, Field(description="its id, as list_environments has it", max_length=200)] = "",
-        handle: Annotated[str, Field(description="of one that is open, for another episode of it or its place")] = "",
+        environment: Annotated[str, Field(description="its id, from list_environments", max_length=200)] = "",
+        handle: Annotated[
+            str, Field(description="of an open environment, to begin another episode or to replace it")
+        ] = "",
         seed: Annotated[int | None, Field(ge=0, description="the same seed begins the same episode")] = None,
     ) -> Seen:
         """Begin an episode of an environment; the answer has its handle.
@@ -220,7 +220,7 @@ class Server:
             try:
                 return await self._seen(handle, lambda computer: computer.begin(seed))
             except BaseException:
-                # Nobody knows its handle.
+                # Its handle is unknown.
                 with anyio.CancelScope(shield=True):
                     await _in_thread(self._computers.close, handle)
                 raise
@@ -229,9 +229,9 @@ class Server:
         return await self._seen(handle, lambda computer: computer.begin(seed))
 
     async def release(self, handle: Handle) -> CallToolResult:
-        """Give an environment back, so that another can be begun in its place."""
+        """Release an environment, so that another can be begun in its place."""
         await _in_thread(self._computers.close, handle)
-        return _answer(f"The environment of handle {handle} was given back. Next: begin_episode, if you want another.")
+        return _answer(f"The environment of handle {handle} was released. Next: begin_episode, if you want another.")
 
     # ── looking ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -243,13 +243,12 @@ class Server:
             Literal["png", "jpeg"] | None, Field(description="of the picture; null: the server's")
         ] = None,
         marks: Annotated[
-            bool, Field(description="draw a numbered box around all that is acted on, where capabilities have marks")
+            bool,
+            Field(description="draw a numbered box around each interactive element, if capabilities include marks"),
         ] = False,
-        tree: Annotated[
-            bool, Field(description="tell what is on the screen in words, where capabilities have tree")
-        ] = False,
+        tree: Annotated[bool, Field(description="describe the screen in words, if capabilities include tree")] = False,
     ) -> Seen:
-        """Look at the screen as it is now. The numbers of marks may then be clicked on, until the next are given."""
+        """Look at the current screen. The numbers of marks can be clicked until new marks are drawn."""
 
         def look(computer: Computer) -> CallToolResult:
             image = computer.look(region, format=format, marks=marks)
@@ -259,7 +258,7 @@ class Server:
         return await self._do(handle, look)
 
     async def status(self, handle: Handle) -> Seen:
-        """Say the reward, the time that is left, whether the episode is over, and all lags; without a picture."""
+        """Return the reward, the remaining time, whether the episode is over, and all lags; without a picture."""
 
         def say(computer: Computer) -> CallToolResult:
             computer.refresh()
@@ -282,10 +281,10 @@ class Server:
         self,
         handle: Handle,
         events: Annotated[list[TimedEvent], Field(max_length=MAX_EVENTS, description="what to do, and when")],
-        ms: Annotated[float, Field(ge=0, le=1000 * MAX_SECONDS, description="how long all takes")],
-        frames: Annotated[int, Field(ge=1, le=MAX_FRAMES, description="how many pictures of it to see")] = 1,
+        ms: Annotated[float, Field(ge=0, le=1000 * MAX_SECONDS, description="the total duration")],
+        frames: Annotated[int, Field(ge=1, le=MAX_FRAMES, description="how many pictures to return")] = 1,
     ) -> Seen:
-        """Press and release keys, and move the pointer, each at its time; answers with pictures and their times."""
+        """Press and release keys and move the pointer, each at its time; returns pictures and their times."""
 
         def act(computer: Computer) -> CallToolResult:
             seen = computer.act_for([(each.ms, each.event()) for each in events], ms, frames=frames)
@@ -369,9 +368,11 @@ class Server:
         )
         lines.append(_time(computer, result))
         if times:
-            lines.append(f"The pictures are of {', '.join(map(_number, standing.frames_ms))} ms after the beginning.")
+            lines.append(
+                f"The pictures were taken {', '.join(map(_number, standing.frames_ms))} ms after the beginning."
+            )
         if tree is not None:
-            lines.append(f"On the screen, with [n] before what has a mark:\n{tree.text()}")
+            lines.append(f"On the screen, with [n] before each marked element:\n{tree.text()}")
         lines.append(self._next(handle, over=standing.over))
         return _answer("\n".join(lines), standing, images)
 
@@ -390,7 +391,7 @@ async def _in_thread(function: Callable[..., T], *arguments: Any, abandon_on_can
 
 
 def _answer(told: str, facts: BaseModel | None = None, images: Sequence[Image] = ()) -> CallToolResult:
-    """Return what is told in words, which models read, with pictures, and the facts, which programs read."""
+    """Return the text for models, with pictures, and the structured content for programs."""
     content: list[ContentBlock] = [
         ImageContent(type="image", data=base64.b64encode(image.data).decode(), mime_type=image.media_type)
         for image in images
@@ -407,23 +408,23 @@ def _time(computer: Computer, result: Result) -> str:
     left_s = computer.time_left_s
     left = "" if left_s is None else f", with at most {left_s:.1f} s left"
     if computer.clock == "lockstep":
-        return f"The episode stands still while you think{left if left_s is None else f'{left} of its own time'}."
-    return f"The episode goes on while you think{left}."
+        return f"The episode is paused while you think{left if left_s is None else f'{left} of its own time'}."
+    return f"The episode keeps running while you think{left}."
 
 
 def _described(described: Described) -> str:
     limit = described.time_limit_s
     use = [f"the keys {' '.join(described.keys)}"] if described.keys else ["any key"]
     use += ["the pointer"] if described.pointer else []
-    thinking = "stands still" if described.clock == "lockstep" else "goes on"
+    thinking = "is paused" if described.clock == "lockstep" else "keeps running"
     lines = [
         f"{described.environment}: pictures of {described.width} by {described.height} pixels, "
-        f"{_number(described.fps)} a second; it {thinking} while you think.",
-        "No time limit is known." if limit is None else f"An episode takes at most {_number(limit)} s.",
-        f"It knows {' and '.join(use)}.",
+        f"{_number(described.fps)} per second; it {thinking} while you think.",
+        "No known time limit." if limit is None else f"An episode takes at most {_number(limit)} s.",
+        f"It uses {' and '.join(use)}.",
     ]
     if "marks" in described.capabilities:
-        lines.append("look can give marks and a tree of what is on the screen.")
+        lines.append("look can draw marks and return a tree of the screen.")
     return "\n".join([*lines, *([f"Task: {described.text}"] if described.text else [])])
 
 

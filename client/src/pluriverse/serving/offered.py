@@ -26,7 +26,7 @@ class Offered:
         """``remotes``: where they run. Those that aren't started here may have runtimes that aren't known here.
 
         Raises:
-            ConfigurationError: a pattern matches no environment; says which ids are near.
+            ConfigurationError: a pattern matches no environment; with the nearest ids.
             CatalogueError: a runtime failed to list its environments.
         """
         self.patterns: tuple[str, ...] = tuple(patterns)
@@ -41,10 +41,10 @@ class Offered:
                 )
 
     def require(self, env_id: str) -> None:
-        """Raise ConfigurationError if an environment may not be begun; it says which ids are near."""
+        """Raise ConfigurationError, with the nearest ids, if an environment isn't allowed."""
         if not self._matches(env_id) or (self._all_known and env_id not in self.ids):
             raise ConfigurationError(
-                f"the environment {env_id!r:.200} may not be begun{_nearest(env_id, self.ids)}; "
+                f"the environment {env_id!r:.200} isn't allowed{_nearest(env_id, self.ids)}; "
                 f"allowed are: {', '.join(self.patterns) or 'none'}"
             )
 

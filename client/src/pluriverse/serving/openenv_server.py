@@ -39,7 +39,7 @@ DESCRIPTION: Final = "{env_id}, a program with a screen, as pictures, keys and p
 
 
 class PluriverseEnvironment(Environment[PluriverseAction, PluriverseObservation, PluriverseState]):
-    """One session. Its remote is taken at the first reset, and given back when it is closed."""
+    """One session. Its remote is taken at the first reset, and released when it is closed."""
 
     SUPPORTS_CONCURRENT_SESSIONS = True
 
@@ -125,7 +125,7 @@ def _act(computer: Computer, action: PluriverseAction) -> Answer:
             computer.act(action.action, action.frames)
         return NOTHING
     if action.action is not None:
-        raise ActionError("an action is of the environment's own space, or of computer use; this is both")
+        raise ActionError("an action is either in the environment's own space or a computer-use call; got both")
     return computer.do(calls.read(action.computer))
 
 

@@ -34,7 +34,7 @@ def parse_where(where: str) -> tuple[str, int]:
     """Return the host and the port of ``HOST:PORT``."""
     host, _, port = where.rpartition(":")
     if not host or not port.isdecimal() or not 0 < int(port) < 65536:
-        raise ConfigurationError(f"{where!r:.80} is no address; expected HOST:PORT, such as 127.0.0.1:8000")
+        raise ConfigurationError(f"{where!r:.80} isn't an address; expected HOST:PORT, such as 127.0.0.1:8000")
     return host.strip("[]"), int(port)
 
 
@@ -82,7 +82,7 @@ def _refusal(scope: Any, host: str, token: str) -> tuple[int, str] | None:
     headers = dict(scope["headers"])
     called = headers.get(b"host", b"")
     if host not in ALL_ADDRESSES and not _is_name_of(host, called.decode("latin-1")):
-        return 421, f"this server has another name than the header Host says; expected {host}, localhost or an address"
+        return 421, f"the header Host doesn't match this server; expected {host}, localhost or an address"
     origin = headers.get(b"origin")
     if origin is not None and origin.partition(b"://")[2] != called:
         return 403, "web pages of other origins may not use this server"
@@ -101,7 +101,7 @@ def _is_name_of(host: str, called: str) -> bool:
 
 
 def _given(authorization: bytes) -> bytes:
-    """Return the token in an ``Authorization`` header; empty if there is none."""
+    """Return the token in an ``Authorization`` header, or an empty string."""
     scheme, _, credentials = authorization.partition(b" ")
     if scheme.lower() == b"bearer":
         return credentials

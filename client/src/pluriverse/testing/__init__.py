@@ -18,7 +18,7 @@ INTERFACES: Final = ("alf", "dm_env", "envpool", "gymnasium")
 
 
 class NotConforming(AssertionError):
-    """An interface broke its contract; says what was expected and what came."""
+    """An interface broke its contract; with what was expected and what came."""
 
 
 def require(kept: object, promise: str) -> None:
@@ -28,7 +28,7 @@ def require(kept: object, promise: str) -> None:
 
 
 def require_error(error: type[Exception], what: str, call: Callable[..., object], *arguments: object) -> None:
-    """Raise ``NotConforming`` if a call doesn't raise ``error``; ``what`` says what is wrong with it."""
+    """Raise ``NotConforming`` if a call doesn't raise ``error``; ``what`` describes the invalid call."""
     try:
         call(*arguments)
     except error:

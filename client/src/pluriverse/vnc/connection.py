@@ -47,7 +47,7 @@ class InputState:
     def messages(self, events: Sequence[InputEvent], *, extended: bool = False) -> bytes:
         """Return the messages of these events, and note what they press.
 
-        ``extended``: the server has said that it takes nine buttons.
+        ``extended``: the server supports nine buttons.
         """
         sent = b"".join(map(_message, events, repeat(extended)))
         self.note(events)
@@ -60,7 +60,7 @@ class InputState:
     def presses(self) -> list[InputEvent]:
         """Return the events that press everything again, as another connection needs them.
 
-        All but the ninth button, since that may not have said yet whether it takes one.
+        All but the ninth button, since the server may not have announced it yet.
         """
         presses: list[InputEvent] = [KeyEvent(key, True) for key in self._keys]
         if mask := self._pointer.buttonmask & RFB_BUTTONS:
@@ -91,14 +91,16 @@ def _message(event: InputEvent, extended: bool) -> bytes:
     if isinstance(event, KeyEvent):
         return messages.key_event(event.keysym, event.down)
     if event.buttonmask & ~RFB_BUTTONS and not extended:
-        raise ActionError("the VNC server takes no ninth button (forward): it lacks RFB's ExtendedMouseButtons")
+        raise ActionError(
+            "the VNC server doesn't support the ninth button (forward): it lacks RFB's ExtendedMouseButtons"
+        )
     return messages.pointer_event(event.x, event.y, event.buttonmask, extended=extended)
 
 
 class VncConnection(Protocol):
-    """One screen. Threads may share it, but ``close``, which is called once nobody else uses it.
+    """One screen. Threads may share it, except for ``close``, which is called once no other thread uses it.
 
-    A fork's child can't use its parent's connections: there they are dead, and say so.
+    A fork's child can't use its parent's connections: there they are dead, and raise.
     """
 
     @property

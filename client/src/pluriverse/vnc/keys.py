@@ -144,7 +144,7 @@ _KEYSYMS: Final = {
 
 @functools.cache
 def _folded() -> Mapping[str, int]:
-    """Return X's names that are told apart without regard to case, hyphens, underscores and spaces."""
+    """Return X's names that are distinct without regard to case, hyphens, underscores and spaces."""
     numbers: dict[str, set[int]] = {}
     for name, number in keysyms().items():
         numbers.setdefault(_plain(name), set()).add(number)
@@ -159,7 +159,7 @@ def keysym(key: str | int) -> int:
     """
     if isinstance(key, int):
         if not 0 < key <= MAX_KEYSYM:
-            raise ValueError(f"{key:#x} is no keysym: they are 1 to {MAX_KEYSYM:#x}")
+            raise ValueError(f"{key:#x} isn't a keysym: expected 1 to {MAX_KEYSYM:#x}")
         return key
     if len(key) == 1:
         number = ord(key)
@@ -177,8 +177,8 @@ def keysym(key: str | int) -> int:
     known = {**others, **_KEYSYMS}
     close = difflib.get_close_matches(_plain(key), known, n=5)
     names = dict.fromkeys(key_name(known[name]) for name in close)
-    hint = f"; close to it are {', '.join(names)}" if names else ""
-    raise ValueError(f"no key is called {key!r}{hint}")
+    hint = f"; the nearest: {', '.join(names)}" if names else ""
+    raise ValueError(f"unknown key {key!r}{hint}")
 
 
 def key_name(number: int) -> str:

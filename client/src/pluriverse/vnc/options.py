@@ -62,7 +62,7 @@ class VncOptions:
         for region in (*(self.regions or ()), self.crop, self.block):
             if region is not None and (min(region) < 0 or min(region[2:]) < 1 or max(region) > MAX_SIDE):
                 raise ValueError(
-                    f"{region} lies on no screen: x and y are from 0, width and height from 1 to {MAX_SIDE} pixels"
+                    f"{region} is no valid region: expected x and y from 0, width and height 1 to {MAX_SIDE} pixels"
                 )
         if "copyrect" in self.encodings and (self.regions or self.crop or self.grey):
             raise ValueError("copyrect could copy old pixels or grey ones: leave it out with regions, crop and grey")

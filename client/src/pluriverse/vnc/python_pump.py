@@ -154,7 +154,7 @@ class PythonPump:
         if data and not self._closing:
             self._take(data)
         if self._stream is not None and self._stream.closed is not None:
-            raise ConnectionError(f"the server hung up: {printable(self._stream.closed) or 'it said no reason'}")
+            raise ConnectionError(f"the server hung up: {printable(self._stream.closed) or 'no reason given'}")
 
     def _take(self, data: bytes) -> None:
         began, extended = not self._decoder.in_update, self._decoder.extended_buttons
@@ -169,7 +169,7 @@ class PythonPump:
                 case UpdateFinished(_, pixels):
                     if pixels:
                         self._publish()
-                    # That it takes nine buttons the server says unasked: another request would let two updates follow
+                    # The server announces nine buttons unasked: another request would let two updates follow
                     # each other, and the first be published with a part of the second.
                     if pixels or extended == self._decoder.extended_buttons:
                         request = request or "incremental"
@@ -192,7 +192,7 @@ class PythonPump:
         if silent_s > self._options.silence_s:
             if self._decoder.in_update:
                 raise TimeoutError(f"the server has not finished an update in {silent_s:.1f} s")
-            raise TimeoutError(f"the server has been silent for {silent_s:.1f} s though it was asked for a pixel")
+            raise TimeoutError(f"the server has been silent for {silent_s:.1f} s though a pixel was requested")
         if silent_s > self._options.silence_s * PROBE_AFTER and not self._probed:
             self._probed = True
             view = self._view()
@@ -230,7 +230,7 @@ class PythonPump:
             except WOULD_BLOCK:
                 pass
             except OSError:
-                # Reading tells why.
+                # Reading has the reason.
                 self._unsent.clear()
             if len(self._unsent) > MAX_UNSENT_BYTES:
                 self._error = TimeoutError(f"the server left {MAX_UNSENT_BYTES} bytes of input unread")

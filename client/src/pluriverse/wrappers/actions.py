@@ -118,7 +118,7 @@ class SafeActionSpace(Wrapper):
     """
 
     def __init__(self, env: Env) -> None:
-        """Wrap ``env``, whose ``spec`` says which game it is."""
+        """Wrap ``env``, whose ``spec`` names the game."""
         super().__init__(env)
         env_id = env.spec.id if env.spec is not None else ""
         try:
@@ -140,7 +140,7 @@ def gym_core_actions(env_id: str) -> list[list[Event]]:
     actions = _ATARI.get(game)
     if actions is None:
         raise ConfigurationError(
-            f"{env_id!r} is no Atari game or Cart Pole of gym-core; expected such as gym-core.PongDeterministic-v3"
+            f"{env_id!r} isn't an Atari game or Cart Pole of gym-core; expected e.g. gym-core.PongDeterministic-v3"
         )
     meanings = [ACTIONS[code] for code in actions]
     return [[KeyEvent(key, name in meaning) for name, key in _KEYS.items()] for meaning in meanings]

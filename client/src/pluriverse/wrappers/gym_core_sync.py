@@ -91,7 +91,7 @@ class GymCoreSync(Wrapper):
     """
 
     def __init__(self, env: Env) -> None:
-        """Wrap a VectorEnv, or wrappers around one; raise ``ConfigurationError`` if there is none inside."""
+        """Wrap a VectorEnv, or wrappers around one; raise ``ConfigurationError`` without one inside."""
         super().__init__(env)
         if not isinstance(env.unwrapped, VectorEnv):
             raise ConfigurationError("GymCoreSync wraps a VectorEnv")

@@ -36,7 +36,7 @@ class Joint(Env):
 
     def configure(self, **options: Any) -> None:
         """Raise ``ConfigurationError``: parts are configured before they are joined."""
-        raise ConfigurationError("Joint joins environments that are configured already")
+        raise ConfigurationError("Joint needs configured environments")
 
     def reset(self) -> Any:
         self._owner.require()

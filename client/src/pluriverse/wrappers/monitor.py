@@ -121,7 +121,7 @@ class Monitor(Wrapper):
                 self._end_film()
                 self._filmed = number
         except (ConfigurationError, VideoError) as error:
-            log.warning("episode %d isn't filmed: %s", number, error)
+            log.warning("episode %d can't be filmed: %s", number, error)
             self._video = None
             self._filmed = number
 

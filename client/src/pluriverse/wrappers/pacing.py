@@ -15,7 +15,7 @@ log: Final = logging.getLogger(__name__)
 # How often to look whether a remote is still there while nothing comes from it.
 LOOK_S: Final = 0.1
 
-# An agent that is late for a frame hurries to the next, to keep its rate; this far behind it starts anew.
+# An agent that is late for a frame hurries to the next, to keep its rate; this far behind it starts over.
 BEHIND_S: Final = 0.1
 
 
@@ -82,7 +82,7 @@ class Throttle(Wrapper):
         began = now = time.monotonic()
         due = self._due if self._due is not None else began + period
         if now - due > BEHIND_S:
-            log.info("this agent is %.2f s behind its frames; going on from here", now - due)
+            log.info("this agent is %.2f s behind its frames; continuing from here", now - due)
             due = now
         while (left := due - time.monotonic()) > 0:
             if self.env.wait(left):

@@ -30,7 +30,7 @@ class Unvectorize(Wrapper):
 
     def _require_one(self) -> None:
         if self.n != 1:
-            raise ConfigurationError(f"Unvectorize is for one remote, there are {self.n}; use remotes=1")
+            raise ConfigurationError(f"Unvectorize needs one remote, got {self.n}; use remotes=1")
 
 
 class Vectorize(Wrapper):

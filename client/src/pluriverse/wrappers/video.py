@@ -40,7 +40,7 @@ class VideoWriter:
         except RuntimeError as error:
             raise ConfigurationError("a film needs ffmpeg, which isn't installed: apt-get install ffmpeg") from error
         self.path = path
-        # A file, since nobody reads a pipe before the end.
+        # A file, since a pipe would not be read before the end.
         self._complaints = tempfile.TemporaryFile()  # noqa: SIM115 - closed with this
         source = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}", "-r", f"{fps:g}", "-i", "-"]
         # H.264 in its usual format halves colours both ways, and so wants even sizes. An ffmpeg without it would choose
@@ -62,7 +62,7 @@ class VideoWriter:
             self._process.stdin.write(np.ascontiguousarray(picture).data)
         except BrokenPipeError as error:
             self.close()
-            raise VideoError(f"{self.path}: ffmpeg has ended before the film has") from error
+            raise VideoError(f"{self.path}: ffmpeg has ended before the film was complete") from error
 
     def close(self) -> None:
         """Finish the film; raise VideoError if ffmpeg fails. May be called repeatedly."""
@@ -70,7 +70,7 @@ class VideoWriter:
             return
         assert self._process.stdin is not None
         with self._complaints:
-            with contextlib.suppress(BrokenPipeError):  # then it has failed, and says why
+            with contextlib.suppress(BrokenPipeError):  # then it has failed, with a reason
                 self._process.stdin.close()
             try:
                 status = self._process.wait(FFMPEG_END_S)
@@ -81,7 +81,7 @@ class VideoWriter:
             if status != 0:
                 self._complaints.seek(0)
                 said = self._complaints.read().decode(errors="replace").strip()
-                why = said.rpartition("\n")[2] or "it does not say why"
+                why = said.rpartition("\n")[2] or "it gave no reason"
                 if "libx264" in said:
                     why = "it lacks H.264; install one that has it: pip install 'pluriverse[video]'"
                 raise VideoError(f"{self.path}: ffmpeg failed with status {status}: {why}")

@@ -1,4 +1,4 @@
-"""Agents that can be evaluated, by what ``--agent`` says."""
+"""Agents that can be evaluated, by their ``--agent``."""
 
 from __future__ import annotations
 
@@ -45,4 +45,4 @@ def open_agent(name: str, endpoint: str | None = None) -> Agent:
         case (where, ":", attribute) if where and attribute:
             return python_agent(where, attribute)
         case _:
-            raise ConfigurationError(f"--agent {name!r:.80}: there is no such agent; expected one of:{KINDS}")
+            raise ConfigurationError(f"--agent {name!r:.80}: unknown agent; expected one of:{KINDS}")

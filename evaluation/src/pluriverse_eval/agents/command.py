@@ -84,7 +84,7 @@ def _answer(play: Play, program: Program) -> None:
             program.write({"error": str(error)})
         else:
             return
-    raise AgentFailed(f"{MAX_ERRORS} answers to one picture could not be done")
+    raise AgentFailed(f"{MAX_ERRORS} answers to one picture were invalid")
 
 
 class Program:
@@ -111,7 +111,7 @@ class Program:
         try:
             while left:
                 if not select.select([], [self._to], [], max(0.0, deadline - time.monotonic()))[1]:
-                    raise AgentFailed(f"the program read nothing for {ANSWER_S:g} s")
+                    raise AgentFailed(f"the program has not read for {ANSWER_S:g} s")
                 left = left[self._to.write(left) or 0 :]
         except OSError as error:
             raise AgentFailed(f"the program has ended, with status {self._process.poll()}") from error
@@ -121,7 +121,7 @@ class Program:
         while b"\n" not in self._left and len(self._left) <= MAX_LINE_BYTES:
             left = deadline - time.monotonic()
             if left <= 0:
-                raise AgentFailed(f"the program wrote nothing for {ANSWER_S:g} s")
+                raise AgentFailed(f"the program has not written for {ANSWER_S:g} s")
             select.select([self._from], [], [], left)
             chunk = self._from.read()
             if chunk == b"":
@@ -133,7 +133,7 @@ class Program:
         try:
             return parse(line)
         except ValueError as error:
-            raise ActionError(f"{line[:80]!r} is no JSON: {error}") from error
+            raise ActionError(f"{line[:80]!r} isn't JSON: {error}") from error
 
     def close(self) -> None:
         with contextlib.suppress(OSError):
@@ -158,7 +158,7 @@ def read(answer: Any) -> Any:
     try:
         asked = Answer.model_validate(answer)
     except ValidationError as error:
-        raise ActionError(f"{answer!r:.80} is no answer: {error.errors()[0]['msg']}") from error
+        raise ActionError(f"{answer!r:.80} isn't an answer: {error.errors()[0]['msg']}") from error
     if asked.calls is not None:
         return [calls.read(call) for call in asked.calls]
     return None if asked.action is None else Hold(asked.action, asked.frames)

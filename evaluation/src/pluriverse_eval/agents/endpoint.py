@@ -35,7 +35,7 @@ PROMPT: Final = """You use a computer by calling tools. {asks}
 The screen is {width} by {height} pixels; coordinates are pixels of it. The program {time}
 Instruction on the screen or from the environment, if any: {text}"""
 
-TIME: Final = {"realtime": "goes on while you think: answer quickly.", "lockstep": "stands still while you think."}
+TIME: Final = {"realtime": "keeps running while you think: answer quickly.", "lockstep": "is paused while you think."}
 
 
 def _tool(call: Any) -> dict[str, Any]:
@@ -111,7 +111,7 @@ class EndpointAgent:
 
 
 def _do_all(play: Play, asked: Sequence[Any]) -> Iterable[dict[str, Any]]:
-    """Do what was asked for; yield what the model is told of each."""
+    """Execute the calls; yield the model's answer to each."""
     answers = play.do_all([lambda call=call: _read(call) for call in asked])
     status = play.standing()
     for call, answer in zip(asked, answers, strict=True):

@@ -1,4 +1,4 @@
-"""An agent that is a program with an MCP client: it is told where a server is, and plays one episode through it."""
+"""An agent that is a program with an MCP client: it gets a server's address, and plays one episode through it."""
 
 from __future__ import annotations
 

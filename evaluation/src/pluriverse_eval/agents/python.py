@@ -32,7 +32,7 @@ def python_agent(where: str, attribute: str) -> Agent:
     if hasattr(found, "predict"):
         return PolicyAgent(found)
     if not callable(found):
-        raise ConfigurationError(f"--agent {name} is neither a function of what is seen nor a policy with predict")
+        raise ConfigurationError(f"--agent {name} is neither a function of the observation nor a policy with predict")
     return CallableAgent(found)
 
 
@@ -63,7 +63,7 @@ class CallableAgent:
 class PolicyAgent(CallableAgent):
     """A policy of Gymnasium's kind: ``predict(observation)`` returns an action, or it and a state as those of SB3.
 
-    Its attributes say what it was trained on: ``pictures`` (``PictureOptions``), ``stack`` (how many of the last
+    Its attributes describe its training input: ``pictures`` (``PictureOptions``), ``stack`` (how many of the last
     pictures an observation has, on the last axis) and ``frame_skip``. Without them it is the picture, for one frame.
     """
 
@@ -96,7 +96,7 @@ def _module(where: str) -> Any:
     # Under a name that is no other module's; dataclasses look their module up by it.
     spec = importlib.util.spec_from_file_location(f"pluriverse_agent_{path.stem}", path)
     if spec is None or spec.loader is None:
-        raise ImportError(f"{where} is no Python file")
+        raise ImportError(f"{where} isn't a Python file")
     module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

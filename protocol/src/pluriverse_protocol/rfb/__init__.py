@@ -1,1 +1,1 @@
-"""RFB (RFC 6143) as bytes, free of I/O: what clients and servers of VNC say to each other, and how much they may."""
+"""RFB (RFC 6143) as bytes, free of I/O: the messages of VNC clients and servers, and their limits."""

@@ -46,7 +46,7 @@ class Fence:
 
 @dataclass(frozen=True, slots=True)
 class EndOfContinuousUpdates:
-    """The first one says that the server knows continuous updates, any later one that they were turned off."""
+    """The first one announces continuous updates, any later one that they were turned off."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,4 +47,4 @@ def desktop_fault(width: int, height: int) -> str | None:
     """Why no desktop can have this size; None if one can."""
     if 0 < width <= MAX_SIDE and 0 < height <= MAX_SIDE and width * height <= MAX_PIXELS:
         return None
-    return f"a desktop of {width}x{height}; it has to be 1 to {MAX_SIDE} pixels each way, {MAX_PIXELS} in all"
+    return f"a desktop of {width}x{height}; expected 1 to {MAX_SIDE} pixels each way, {MAX_PIXELS} in all"

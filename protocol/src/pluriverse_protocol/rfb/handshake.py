@@ -74,10 +74,12 @@ class Handshake:
     def hung_up(self) -> RfbError:
         """Return the error that it is if the server hangs up now."""
         if self._stage == "the result of authentication":
-            return AuthenticationFailed("the server hung up instead of saying whether the password is right")
+            return AuthenticationFailed(
+                "the server closed the connection instead of accepting or refusing the password"
+            )
         if self._stage == "the reason why authentication failed":
-            return AuthenticationFailed("the server refused the password, and hung up without a reason")
-        return BadHandshake(f"the server hung up; what should have come was {self._stage}")
+            return AuthenticationFailed("the server refused the password and closed the connection without a reason")
+        return BadHandshake(f"the server closed the connection; expected {self._stage}")
 
     def _run(self) -> Steps[None]:
         version = yield from self._agree_on_version()

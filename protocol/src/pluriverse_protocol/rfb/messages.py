@@ -56,7 +56,7 @@ def key_event(keysym: int, down: bool) -> bytes:
 
 
 def pointer_event(x: int, y: int, mask: int, *, extended: bool = False) -> bytes:
-    """Move the pointer to (x, y), in pixels; bit n of ``mask`` says that button n+1 is down.
+    """Move the pointer to (x, y), in pixels; bit n of ``mask`` is set if button n+1 is down.
 
     There are eight buttons, or nine where the server has said ``Encoding.EXTENDED_MOUSE_BUTTONS``.
     """
@@ -89,7 +89,7 @@ def set_desktop_size(width: int, height: int) -> bytes:
 def read_message(wanted: Container[int], *, extended: bool = False) -> Steps[tuple[int, bytes]]:
     """Read one message of a client; return its type, and all of it if the type is ``wanted``, else nothing.
 
-    ``extended``: the client was told ``Encoding.EXTENDED_MOUSE_BUTTONS``.
+    ``extended``: the client got ``Encoding.EXTENDED_MOUSE_BUTTONS``.
     """
     first = yield 1
     kind = first[0]

@@ -45,9 +45,9 @@ def preferred_encodings(
     """
     for name in encodings:
         if name not in NAMES:
-            raise ValueError(f"no encoding is called {name!r}; there are {', '.join(NAMES)}")
+            raise ValueError(f"unknown encoding {name!r}; known: {', '.join(NAMES)}")
     if subsampling is not None and subsampling not in SUBSAMPLING:
-        raise ValueError(f"no subsampling is called {subsampling!r}; there are {', '.join(SUBSAMPLING)}")
+        raise ValueError(f"unknown subsampling {subsampling!r}; known: {', '.join(SUBSAMPLING)}")
     wishes = [
         *_level("quality", quality, HIGHEST_LEVEL, QUALITY_LEVEL),
         *_level("fine_quality", fine_quality, HIGHEST_FINE_QUALITY, FINE_QUALITY_LEVEL),

@@ -65,7 +65,7 @@ def rectangles(message: bytes, width: int, height: int) -> list[Rectangle]:
             found.append(Rectangle(*region, end))
             end += region.width * region.height * BYTES_PER_PIXEL
     except struct.error:
-        raise ValueError(f"an update of {len(message)} bytes, it says that it has more") from None
+        raise ValueError(f"an update of {len(message)} bytes is shorter than its rectangles") from None
     except BadGeometry as error:
         raise ValueError(str(error)) from None
     if end != len(message):

@@ -44,7 +44,7 @@ def choose_type(offered: Collection[int], *, password: bool) -> SecurityType:
         if kind in offered:
             return kind
     if SecurityType.VNC in offered:
-        raise AuthenticationFailed("the server wants a password; give it as ?password=… of the address")
+        raise AuthenticationFailed("the server needs a password; add ?password=… to the address")
     raise NoCommonSecurity(
         f"the server offers no security type of use here (None or VNC authentication), but {_names(offered)}"
     )

@@ -137,7 +137,7 @@ class ServerStream:
             case Encoding.EXTENDED_MOUSE_BUTTONS:
                 self.extended_buttons = True
             case _:
-                raise UnknownEncoding(f"a rectangle of encoding {encoding}, which was not asked for")
+                raise UnknownEncoding(f"a rectangle of encoding {encoding}, which was not requested")
 
     def _resize(self, width: int, height: int) -> None:
         if (width, height) == (self.width, self.height):

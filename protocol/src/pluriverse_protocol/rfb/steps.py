@@ -14,7 +14,7 @@ Steps = Generator[int, bytes, _T]
 # Yielded instead of a number of bytes: read nothing until ``StepReader.resume``.
 PAUSE: Final = -1
 
-# Bytes that nobody wants are taken away in pieces of this size at most.
+# Unwanted bytes are discarded in pieces of at most this size.
 SKIP_BYTES: Final = 64 * 1024
 
 

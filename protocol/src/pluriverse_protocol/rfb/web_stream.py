@@ -29,7 +29,7 @@ MAX_CONTROL_BYTES: Final = 125
 # Of pings that come before any was answered only the last need an answer (section 5.5.3): so many have one.
 MAX_PONGS: Final = 16
 
-# Bits of a message's first byte that nobody has agreed on.
+# Reserved bits of a message's first byte.
 _RESERVED: Final = 0x70
 
 # Section 7.4.1: all is well; a server goes away; the peer broke the protocol.
@@ -108,7 +108,7 @@ class WebStream:
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
     def _head_bytes(self) -> int:
-        """Return how long the head is, as far as one can tell by its beginning."""
+        """Return the length of the head, as far as its beginning determines it."""
         return LEAST_BYTES if len(self._head) < LEAST_BYTES else measure(self._head)[0]
 
     def _begin(self) -> None:
@@ -118,7 +118,7 @@ class WebStream:
         except ValueError:
             raise BadWebSocket(f"a WebSocket's message of kind {whole[0] & 0x0F} came, expected binary ones") from None
         if whole[0] & _RESERVED:
-            raise BadWebSocket("a WebSocket's message has bits set that nobody asked for")
+            raise BadWebSocket("a WebSocket message has reserved bits set")
         _, size = measure(whole)
         if self._opcode > _Opcode.BINARY and (size > MAX_CONTROL_BYTES or not whole[0] & FINAL):
             raise BadWebSocket(

@@ -1,7 +1,7 @@
 """The audit log: a line of JSON for each action that changes something: when, who, what, from where.
 
-Lines are written by a thread of their own: a disk that is full or slow holds nobody up. What can't be written is
-counted, and said in a line of its own once there is room.
+Lines are written by their own thread: a full or slow disk blocks no other work. Lines that can't be written are
+counted, and their number is written once there is room.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ class AuditLog:
         self._failing = False
         self._writer: threading.Thread | None = None
         if path is not None:
-            with _opened(path, os.O_NONBLOCK):  # a pipe that nobody reads is an error now, rather than silence later
+            with _opened(path, os.O_NONBLOCK):  # a pipe without a reader is an error now, rather than silence later
                 pass
             self._writer = threading.Thread(target=self._write_all, args=(path,), name="audit log", daemon=True)
             self._writer.start()
 
     def note(self, action: str, who: Token | None, where: str, **what: Any) -> None:
-        """Add a line, of values that JSON knows. ``who`` None: somebody without a token, or the remote itself."""
+        """Add a line, of JSON values. ``who`` None: an unauthenticated client, or the remote itself."""
         if self._writer is None:
             return
         whom = {"role": str(who.role), "name": who.name} if who is not None else None
@@ -69,12 +69,12 @@ class AuditLog:
                 # Begins with the end of a line of which there was room for a part.
                 line = "\n" + _line({"action": "lines lost", "who": None, "where": "", "lines": self._lost}) + line
             try:
-                # Opened for each line: whoever rotates the file has nothing to tell us.
+                # Opened for each line, so the file can be rotated at any time.
                 with _opened(path) as file:
                     _write(file, line.encode())
             except OSError as error:
                 if not self._failing:
-                    log.warning("the audit log %s can't be written: %s; what isn't written is counted", path, error)
+                    log.warning("the audit log %s can't be written: %s; counting the lost lines", path, error)
                 self._failing = True
                 self._lost += 1
             else:

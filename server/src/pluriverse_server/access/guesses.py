@@ -22,7 +22,7 @@ def log_dropped(port: str, table: ConnectionTable[Any], address: str, now: float
 def note_guess(
     port: str, throttle: PasswordThrottle, audit: AuditLog, address: str, *, right: bool, now: float
 ) -> None:
-    """Note a guess' result with the throttle, and log it as rarely as that says."""
+    """Note a guess' result with the throttle, and log it as rarely as the throttle decides."""
     if throttle.judged(address, right=right, now=now):
         log.warning("%s: a wrong password from %s (%d in all)", port, address, throttle.wrong)
         audit.note("wrong password", None, address, port=port, in_all=throttle.wrong)

@@ -10,7 +10,7 @@ from typing import Final
 from .tokens import Role, Token
 
 # Renewals come three times within it. Below this a busy machine or network would end leases of trainers that are well;
-# above it nobody waits for a remote whose trainer has died.
+# above it waiting for a dead trainer's remote takes too long.
 MIN_TTL_S: Final = 5.0
 MAX_TTL_S: Final = 600.0
 

@@ -41,7 +41,7 @@ class Secrets:
         return self._listed
 
     def identify(self, *given: bytes) -> Token | None:
-        """Return whose secret one of these is; the time that it takes doesn't tell.
+        """Return the owner of one of these secrets, in constant time.
 
         Of a lease that has ended there is a token without any rights.
         """

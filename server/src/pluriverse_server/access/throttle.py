@@ -28,9 +28,9 @@ class _Guesses:
 
 
 class PasswordThrottle:
-    """Says when a password may be compared: at once, but for addresses that have sent wrong ones.
+    """Decides when a password may be compared: at once, except for addresses that have sent wrong ones.
 
-    Right and wrong ones wait alike, so that the time tells a guesser nothing. ``wrong`` counts all wrong ones.
+    Right and wrong ones wait alike, so that the time reveals nothing. ``wrong`` counts all wrong ones.
     """
 
     def __init__(self) -> None:

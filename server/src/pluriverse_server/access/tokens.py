@@ -36,13 +36,13 @@ class Role(enum.StrEnum):
     PERSON = "person"
     OPERATOR = "operator"
     ALL = "all"  # the remote's password
-    ENDED = "ended"  # of a lease that has ended: it is told so, and not taken for a guess
+    ENDED = "ended"  # of a lease that has ended: reported as such, and not taken for a guess
 
 
 RIGHTS: Final = {
     Role.AGENT: Right.WATCH | Right.PLAY,
     Role.OBSERVER: Right.WATCH,
-    # Whoever plays in lockstep in the viewer has the agent's seat.
+    # Playing in lockstep in the viewer needs the agent's seat.
     Role.PERSON: Right.WATCH | Right.PLAY | Right.CONTROL,
     Role.OPERATOR: Right.WATCH | Right.OPERATE,
     Role.ALL: Right.WATCH | Right.PLAY | Right.CONTROL | Right.OPERATE,
@@ -54,7 +54,7 @@ LISTED: Final = (Role.AGENT, Role.OBSERVER, Role.PERSON, Role.OPERATOR)
 
 
 class Denied(Exception):
-    """Somebody may not do what he asks for; ``known`` says whether his password or token is known at all."""
+    """A client lacks permission; ``known``: whether its password or token is valid at all."""
 
     def __init__(self, reason: str, *, known: bool) -> None:
         super().__init__(reason)
@@ -62,7 +62,7 @@ class Denied(Exception):
 
 
 class TokensError(ValueError):
-    """A list of tokens is wrong; the message says where and why, without any of its secrets."""
+    """A list of tokens is invalid; the message has the place and the reason, without any of its secrets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class Token:
 
     @property
     def is_long(self) -> bool:
-        """Whether it is too long to be guessed, so that whoever has it never waits for those who guess."""
+        """Whether it is too long to be guessed, so that its owner never waits because of others' guesses."""
         return len(self.secret) >= LONG_CHARS
 
     def __str__(self) -> str:
@@ -90,7 +90,7 @@ def parse_tokens(text: str, password: str | None = None) -> tuple[Token, ...]:
             except TokensError as error:
                 raise TokensError(f"line {number}: {error}") from None
     if len(tokens) > MAX_TOKENS:
-        raise TokensError(f"there are {len(tokens)} tokens; a remote takes at most {MAX_TOKENS}")
+        raise TokensError(f"{len(tokens)} tokens; expected at most {MAX_TOKENS}")
     _require_different([*tokens, *password_token(password)])
     return tuple(tokens)
 
@@ -100,7 +100,7 @@ def password_token(password: str | None) -> tuple[Token, ...]:
 
 
 def _require_different(tokens: Sequence[Token]) -> None:
-    """Make sure that each of them can be told from the others, on the VNC port, too."""
+    """Check that all of them are distinct, on the VNC port too."""
     names: dict[str, Token] = {}
     beginnings: dict[str, Token] = {}
     for token in tokens:
@@ -121,7 +121,7 @@ def _parse_line(line: str) -> Token:
     role, name, secret = words
     if role not in LISTED:
         # It isn't quoted, for it may be the token.
-        raise TokensError(f"it begins with no role; expected one of {', '.join(LISTED)}")
+        raise TokensError(f"the role is missing; expected one of {', '.join(LISTED)}")
     if len(name) > MAX_NAME_CHARS or not name.isprintable():
         raise TokensError(f"the name must have at most {MAX_NAME_CHARS} printable characters")
     if not PASSWORD_BYTES <= len(secret) <= MAX_TOKEN_CHARS:

@@ -22,7 +22,7 @@ from .options import RuntimeArgument, find_runtime, of_settings
 from .secrecy import keep_secret, with_secrets
 from .serve import EXIT_BROKEN, EXIT_USAGE, exit_on_error, fail, serve, set_up_logging
 
-# The commands that pluriverse-authoring brings.
+# The commands of pluriverse-authoring.
 AUTHORING: Final = ("init", "look", "validate", "try", "record", "label", "learn", "crop", "score", "build")
 
 app = typer.Typer(
@@ -72,9 +72,9 @@ app.command(rich_help_panel=PANEL, epilog="Example: pluriverse-server run runtim
 @app.command(rich_help_panel=PANEL, epilog="Example: pluriverse-server envs runtimes/doom")
 def envs(
     runtime: RuntimeArgument,
-    as_json: Annotated[bool, typer.Option("--json", help="Print all that is known of each, as a JSON list.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print all details as a JSON list.")] = False,
 ) -> None:
-    """List a runtime's environments, an id a line."""
+    """List the ids of a runtime's environments, one per line."""
     from pluriverse_server.programs.catalogue import load_catalogue
 
     try:
@@ -97,12 +97,14 @@ def doctor(
     runtime: Annotated[
         Path | None,
         typer.Argument(
-            parser=find_runtime, metavar="RUNTIME", help="A runtime's folder or id; if not given, each installed one."
+            parser=find_runtime, metavar="RUNTIME", help="A runtime's folder or id; by default every installed one."
         ),
     ] = None,
-    install: Annotated[bool, typer.Option("--install", help="Install it; from Debian as root.")] = False,
+    install: Annotated[
+        bool, typer.Option("--install", help="Install what is missing; Debian packages need root.")
+    ] = False,
 ) -> None:
-    """Name what runtimes need and this machine lacks, with the commands that install it; exit with 1 if they do."""
+    """List missing dependencies of runtimes, with the commands that install them; exit with 1 if any are missing."""
     from pluriverse_server.remote.needed import missing
 
     folders = [runtime] if runtime is not None else list(installed_runtimes().values())
@@ -117,13 +119,13 @@ def doctor(
                 lacking.install()
                 lacking = missing(folder, manifest, "xvfb")
             lacks |= lacking is not None
-            typer.echo(f"{manifest.runtime.id} {lacking or 'has all that it needs'}")
+            typer.echo(f"{manifest.runtime.id} {lacking or 'has everything it needs'}")
     if lacks:
         raise typer.Exit(EXIT_BROKEN)
 
 
 def _add_authoring() -> None:
-    """Add the commands of pluriverse-authoring, or such that say how to install it."""
+    """Add the commands of pluriverse-authoring, or stubs that explain how to install it."""
     if importlib.util.find_spec("pluriverse_authoring") is not None:
         app.add_typer(importlib.import_module("pluriverse_authoring.cli").app)
         return

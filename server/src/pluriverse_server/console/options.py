@@ -30,7 +30,7 @@ def option(name: str) -> Any:
 
 
 def find_runtime(word: str) -> Path:
-    """Return the folder of a runtime that is given as its folder, or as the id of an installed package's."""
+    """Return the folder of a runtime, given as its folder or as the id of an installed package."""
     folder = Path(word)
     return folder if (folder / FILE_NAME).is_file() else installed_runtimes().get(word, folder)
 
@@ -67,6 +67,6 @@ DraftOption = Annotated[
     typer.Option(
         "--draft",
         envvar=DRAFT_VARIABLE,
-        help="Go on without the sources whose pictures aren't there yet, and without what needs them.",
+        help="Ignore sources whose pictures are missing, and everything that depends on them.",
     ),
 ]

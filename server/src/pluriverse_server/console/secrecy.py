@@ -66,7 +66,7 @@ def keep_secret(password: str | None) -> None:
             _blank(os.fsencode(secret))
     if password:
         _blank(password.encode())
-    # Neither /proc nor ptrace shows such a process to anyone without CAP_SYS_PTRACE, whoever runs it.
+    # Neither /proc nor ptrace shows such a process to anyone without CAP_SYS_PTRACE.
     libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
     libc.prctl(_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
 

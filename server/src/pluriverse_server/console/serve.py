@@ -26,9 +26,9 @@ from .status_line import CLEAR, ClearingStream, compose, show
 EXIT_USAGE: Final = 2
 EXIT_BROKEN: Final = 1
 
-UNREWARDED: Final = "  rewards   none: it is drawn alone, since there are no [[rewards]] in its runtime.toml"
+UNREWARDED: Final = "  rewards   none: its runtime.toml has no [[rewards]]"
 
-# Nobody writes to it; if somebody does, it isn't left there.
+# Input isn't expected, but is consumed.
 IGNORED_BYTES: Final = 4096
 
 
@@ -45,7 +45,7 @@ def exit_on_error() -> Generator[None]:
     try:
         yield
     except TaskFailed as error:
-        fail(f"{error}; this is a mistake of pluriverse's", EXIT_BROKEN)
+        fail(f"{error}; this is a bug in pluriverse", EXIT_BROKEN)
     except (SettingsError, StartError, ManifestError) as error:
         fail(str(error), EXIT_USAGE)
     except GaveUp as error:
@@ -95,7 +95,7 @@ async def serve(settings: Settings, query: str = "") -> None:
     remote = Remote(settings)
 
     def terminate() -> None:
-        # Who sends it twice waits for nobody's episode.
+        # A second SIGTERM doesn't wait for the episode.
         (remote.stop if remote.draining else remote.drain)()
 
     async with contextlib.AsyncExitStack() as until:
@@ -138,7 +138,7 @@ def greet(settings: Settings, manifest: Manifest, query: str = "", certificate: 
 def _tls_of(settings: Settings, certificate: Certificate) -> tuple[str, list[str], list[str]]:
     """Return what TLS adds to schemes, to the options of the address for agents, and to the greeting."""
     shown = [f"  TLS       the certificate's SHA-256 is {certificate.fingerprint}"]
-    # Of one that was given, the authority is known to whom it concerns.
+    # Users of their own certificate know its authority.
     trust = [] if settings.tls_cert is not None else [f"fingerprint={certificate.fingerprint}"]
     return "s", trust, shown
 

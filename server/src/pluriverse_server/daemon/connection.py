@@ -47,7 +47,7 @@ STALLED_READER_S: Final = 30.0
 # How many round trips the reported median is taken of.
 ROUND_TRIPS: Final = 16
 
-# A tree may be as large as a thousand other messages: nobody is given one who leaves so many unread.
+# A tree may be as large as a thousand other messages: not for clients that leave this many unread.
 MAX_UNREAD: Final = 16
 
 # A well-behaved peer answers a close at once; it has the reason already, and gets no more time than this.
@@ -202,11 +202,11 @@ class Connection:
                 self._look(envelope.headers.message_id)
                 return None, None
             case _ if self._observer:
-                raise RequestError("not permitted: this connection is an observer's")
+                raise RequestError("not permitted: this connection is an observer")
             case Reset() as reset:
                 return ResetReply(), self._reset(reset, envelope.headers)
             case AgentStep() | AgentSnapshot() | AgentRestore() | AgentBegin():
-                raise RequestError(f"steps have a WebSocket of their own, at {step_channel.PATH}")
+                raise RequestError(f"steps need their own WebSocket, at {step_channel.PATH}")
             case Action(action=events):
                 await self._sessions.requests.act(events)
                 return None, None
@@ -214,11 +214,11 @@ class Connection:
     def _look(self, parent: MessageId) -> None:
         """Begin to read a tree, which may take as long as many messages: they are answered meanwhile."""
         if self._looking is not None and not self._looking.done():
-            raise RequestError("a tree is being read for this connection already")
+            raise RequestError("a tree is already being read for this connection")
         if len(self.send_queue) > MAX_UNREAD:
             raise RequestError(f"over {MAX_UNREAD} messages wait to be read on this connection; read them first")
         if self._observer and not self._sessions.may_watch_tree():
-            raise RequestError(f"observers are given {MAX_WATCHED_TREES_PER_S:g} trees a second, all taken together")
+            raise RequestError(f"observers may read {MAX_WATCHED_TREES_PER_S:g} trees a second in total")
         self._looking = start_task(self._answer_tree(parent, time.time()), f"tree for {self.peer}", self.cut)
 
     async def _answer_tree(self, parent: MessageId, received_at: float) -> None:

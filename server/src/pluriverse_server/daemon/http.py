@@ -230,12 +230,12 @@ async def _open_screen(http_auth: HttpAuth, views: Views, request: web.Request, 
             async with taken_away(transport) as connection:
                 await views.take_screen(connection, address, who)
         except OSError as error:
-            log.warning("a viewer got no screen: %s", error)
+            log.warning("a viewer could not be shown the screen: %s", error)
     return response
 
 
 def _take_seat(sessions: Sessions, request: web.Request, socket: web.WebSocketResponse, who: Token) -> Seat | None:
-    """Return the seat of an agent that names itself by a token, and tell it in the answer whether it is its old one."""
+    """Return the seat of an agent that sends a token, and set the answer's header: resumed or new."""
     token = seat_token(request)
     if token is None:
         return None

@@ -108,7 +108,7 @@ class HttpAuth:
     def _expel(self) -> None:
         for transport, token in self._let_in.items():
             if not self.secrets.rights(token):
-                # Agents and observers are told why by the sessions before.
+                # Sessions have already sent agents and observers the reason.
                 call_later(EXPELLED_S, "expelled", transport.abort)
 
     async def _judge(self, request: web.Request, given: tuple[bytes, ...]) -> Token | None:

@@ -1,4 +1,4 @@
-"""Who may be the agent: the holder of the lease where there is one, nobody new while the remote drains."""
+"""Who may be the agent: the holder of the lease, if any; no new agent while the remote drains."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from .sessions import Sessions
 
 log = logging.getLogger(__name__)
 
-DRAINING: Final = "the remote is draining: it takes no new agents"
+DRAINING: Final = "the remote is draining and accepts no new agents"
 LEASED: Final = "another agent has a lease on this remote"
-PLAYED: Final = "an agent plays here without a lease"
+PLAYED: Final = "an agent is playing without a lease"
 TAKEN_AWAY: Final = "the token of this connection is no longer valid"
 
 # A lease that is found to have ended so long ago is given as long again.
@@ -29,7 +29,7 @@ HERE: Final = "the remote"
 
 
 class Unavailable(Exception):
-    """No remote is free now; ``free_in_s`` says when one may be, where that is known."""
+    """No remote is free now; ``free_in_s``: when one may be, if known."""
 
     def __init__(self, reason: str, free_in_s: float | None = None) -> None:
         super().__init__(reason)

@@ -45,7 +45,7 @@ def add_operations(app: WebApp, http_auth: HttpAuth, operations: Operations) -> 
     leases = operations.leases
 
     async def claim(request: web.Request, who: Token) -> web.Response:
-        # Whoever may play when nobody has a lease.
+        # Roles that may play without a lease.
         if not RIGHTS[who.role] & (Right.PLAY | Right.OPERATE):
             return answer(403, error=f"not permitted: this is the token of {who}")
         try:
@@ -66,16 +66,16 @@ def add_operations(app: WebApp, http_auth: HttpAuth, operations: Operations) -> 
     async def renew(request: web.Request, who: Token) -> web.Response:
         lease = lease_of(request)
         if lease is None or who != lease.token:
-            return answer(403, error="only its own token renews a lease")
+            return answer(403, error="renewing a lease needs its own token")
         leases.renew(lease)
         return answer(200, lease=lease.id, ttl_s=lease.ttl_s, env_id=operations.env_id())
 
     async def give_back(request: web.Request, who: Token) -> web.Response:
         lease = lease_of(request)
         if lease is None:
-            return answer(404, error="there is no such lease; it may have ended")
+            return answer(404, error="unknown lease; it may have ended")
         if who != lease.token and Right.OPERATE not in http_auth.secrets.rights(who):
-            return answer(403, error="a lease is given back with its own token, or an operator's")
+            return answer(403, error="releasing a lease needs its own token, or an operator's")
         leases.give_back(lease, who, request.remote or "")
         return answer(200, lease=lease.id)
 

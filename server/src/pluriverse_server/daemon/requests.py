@@ -22,7 +22,7 @@ class Requests(Protocol):
     def in_lockstep(self) -> bool: ...
 
     def why_not(self, who: Token) -> str | None:
-        """Return why somebody may not become the agent; None: he may."""
+        """Return why a client may not become the agent, or None."""
         ...
 
     def description(self) -> tuple[Describe, int] | None:
@@ -30,7 +30,7 @@ class Requests(Protocol):
         ...
 
     def reset(self, reset: Reset, leaving: int) -> int:
-        """Leave the episode ``leaving`` and begin another, of the same environment if none is named; return its id."""
+        """Leave the episode ``leaving`` and begin another, of the same environment by default; return its id."""
         ...
 
     async def act(self, events: Sequence[Event]) -> None: ...

@@ -1,8 +1,8 @@
 """The seat of an agent that named itself by a token, and may come back after its line broke. Pure.
 
-What it was sent and hasn't said that it has is kept, within limits; what it is to be sent while it is away waits in the
+Unacknowledged messages are kept, within limits; messages for an agent that is away wait in the
 queue, which merges rewards and drops old observations as for a slow reader. Numbers count what the agent has had, so
-that what is sent again is numbered anew from there.
+that resent messages are numbered from there.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class Seat:
         return True
 
     def _forget_one(self) -> None:
-        """Forget the oldest observation or text; if there is none, everything up to the oldest reward."""
+        """Forget the oldest observation or text; without one, everything up to the oldest reward."""
         for index, sent in enumerate(self._sent):
             if isinstance(sent.queued.message, Observation | Text):
                 del self._sent[index]

@@ -49,7 +49,7 @@ class Member(Protocol):
 
     ``peer`` is its address, ``who`` whose token it gave. ``seat`` is the one of an agent that named itself.
     ``heard_at`` is when the peer was last heard, in the loop's seconds,
-    ``spoke_at`` when it last said or did something, and ``parted`` whether either side said that it hangs up.
+    ``spoke_at`` is the time of its last message, and ``parted`` whether either side announced the end.
     ``takes_over``: whether it may take the place of another agent, and wants to.
     """
 
@@ -132,13 +132,13 @@ class Sessions:
     def resume(self, token: str, last_number: int | None, who: Token) -> Seat | None:
         """Return the seat of the agent that comes back with its ``token``, to go on after message ``last_number``.
 
-        Its connection before is cut. None: it has to begin anew, as it says no number, has no seat, or missed too much.
+        Its old connection is cut. None: it has to start over, without a number or seat, or because it missed too much.
         """
         seat = self._seat
         if seat is None or seat.token != token or who != self._seat_holder:
             return None
         if self.agent is not None:
-            log.info("the agent has come back before its last connection broke")
+            log.info("the agent reconnected before its last connection broke")
             self._leave(self.agent)
             self.agent.cut()
             self.agent = None
@@ -165,12 +165,12 @@ class Sessions:
             self.requests.agent_left()
             self._vacate()
         if not comes_back:
-            self._give_seat_up("another agent has come")
+            self._give_seat_up("another agent connected")
             self.audit.note("agent connected", connection.who, connection.peer)
         self.agent = connection
         self._seat = connection.seat
         self._seat_holder = connection.who
-        log.info("an agent has connected from %s", connection.peer)
+        log.info("an agent connected from %s", connection.peer)
         return None
 
     def may_watch_tree(self) -> bool:
@@ -231,10 +231,10 @@ class Sessions:
         self.requests.agent_left()
         if connection.seat is None or connection.parted:
             self._vacate()
-            log.info("the agent has gone")
+            log.info("the agent disconnected")
         else:
             self._keep_seat(connection.heard_at)
-            log.info("the agent's line broke; it may come back for %g s", SEAT_KEPT_S)
+            log.info("the agent's connection broke; its seat is kept for %g s", SEAT_KEPT_S)
 
     def _leave(self, connection: Member) -> None:
         self.connections.discard(connection)
@@ -247,7 +247,7 @@ class Sessions:
     def _give_seat_up(self, why: str) -> None:
         if self._seat is not None:
             self._vacate()
-            log.info("the agent has not come back: %s", why)
+            log.info("the agent has not reconnected: %s", why)
 
     def _vacate(self) -> None:
         self._seat = self._seat_holder = None
@@ -261,6 +261,6 @@ class Sessions:
                 connection.check(now)
             if self.agent is None and self._seat is not None:
                 if now > self._seat_kept_until:
-                    self._give_seat_up(f"it was not heard for {SEAT_KEPT_S:g} s")
+                    self._give_seat_up(f"no message for {SEAT_KEPT_S:g} s")
                 elif self._seat.send_queue.overflowing:
-                    self._give_seat_up("it missed too much")
+                    self._give_seat_up("it missed too many messages")

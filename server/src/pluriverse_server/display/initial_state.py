@@ -101,7 +101,7 @@ class InitialState:
             wrote = self._restore_input(held, locks)
             wrote |= self._restore_settings(_values_of(settings))
             self._hear()
-            # The map first, which is made anew where its rules are others.
+            # The map first, which is rebuilt if its rules differ.
             changed = set(self._changed)
             self._changed.clear()
             if self._rules in changed and self._read(self._rules) != self._wanted.get(self._rules):
@@ -153,7 +153,7 @@ class InitialState:
         self._connection.sync()
 
     def _listen(self) -> None:
-        """Have the server say what changes, so that nothing need be read that hasn't."""
+        """Subscribe to changes, so that unchanged state needn't be read."""
         self._connection.xfixes_query_version()
         lost = (
             xfixes.XFixesSetSelectionOwnerNotifyMask
@@ -190,7 +190,7 @@ class InitialState:
                 self._changed.add(_SIZE)
 
     def _ask(self) -> tuple[Any, Any, Sequence[Any]]:
-        """Ask at once for all that no event tells of: what is held, what is locked, and settings."""
+        """Request at once all state without events: held keys, locks, and settings."""
         display = self._connection.display
         kinds = (request.GetKeyboardControl, request.GetPointerControl, request.GetScreenSaver)
         return self._held.ask(), self._locks.ask(), [self._controls.ask(), *(kind(display, True) for kind in kinds)]
@@ -291,7 +291,7 @@ class InitialState:
             return
         names = rules[2].decode("latin-1").split("\0")
         options = [word for pair in zip(_RULE_OPTIONS, names, strict=False) if pair[1] for word in pair]
-        # The first of the options is none, or those that are there would stay.
+        # The first option is empty, or the existing ones would stay.
         command = ["setxkbmap", "-display", self._display, "-option", "", *options]
         done = subprocess.run(
             command,
@@ -300,7 +300,7 @@ class InitialState:
             check=False,
         )
         if done.returncode:
-            log.warning("the keyboard map could not be loaded again: %s", done.stderr.decode(errors="replace").strip())
+            log.warning("the keyboard map could not be reloaded: %s", done.stderr.decode(errors="replace").strip())
 
 
 class AsyncInitialState:
@@ -353,4 +353,4 @@ def _padded(keysyms: Sequence[int], width: int) -> tuple[int, ...]:
 
 
 def _log_error(problem: error.XError, request: object) -> None:
-    log.warning("the X server refused to be brought back to its first state: %s", problem)
+    log.warning("the X server could not be restored to its initial state: %s", problem)

@@ -55,9 +55,9 @@ WATCHERS_VIEWER_SOCKET: Final = "watchers.sock"
 
 X_SERVER: Final = "X server"
 VNC_SERVER: Final = "VNC server"
-WATCHERS_VNC_SERVER: Final = "VNC server for those who watch"
+WATCHERS_VNC_SERVER: Final = "VNC server for viewers"
 
-# Whoever watches takes what agents and programs leave of the processors.
+# Viewers get the processor time that agents and programs leave.
 NICE: Final = ("nice", "-n", "10")
 
 
@@ -119,10 +119,10 @@ class Screen(ABC):
         )
         self._x: XServer | None = None
         self._vnc: ChildProcess | None = None  # None where the X server serves VNC itself
-        self._watchers_vnc: ChildProcess | None = None  # there once somebody has watched
+        self._watchers_vnc: ChildProcess | None = None  # started for the first viewer
         self._watching_over: asyncio.Task[None] | None = None
         self._changing = asyncio.Lock()
-        # Whether something moves on it, or somebody looks at it.
+        # Whether something moves on it, or it has viewers.
         self._lively = asyncio.Event()
         self._lively.set()
         self.answers = False
@@ -162,7 +162,7 @@ class Screen(ABC):
             await self._stop()
 
     def rest(self, *, resting: bool) -> None:
-        """Say that nothing moves on the screen and nobody looks at it, so that its servers are asked seldom; or not."""
+        """Set whether the screen is still and unwatched, so that its servers are checked rarely."""
         if resting:
             self._lively.clear()
         else:
@@ -339,13 +339,13 @@ class Screen(ABC):
             async with asyncio.timeout(X_ANSWER_DEADLINE_S):
                 await asyncio.to_thread(map_probe_keysyms, x.display, self.xauthority)
         except (DisplayLost, TimeoutError) as error:
-            raise StartError(f"the X server runs but takes no connection: {error}\n{x.child.output_tail}") from error
+            raise StartError(f"the X server runs but accepts no connection: {error}\n{x.child.output_tail}") from error
 
     async def _open_keyboard(self) -> VncKeyboard:
         try:
             return await VncKeyboard.open(self.display, self.xauthority)
         except DisplayLost as error:
-            raise StartError(f"the X server takes no connection for the keyboard: {error}") from error
+            raise StartError(f"the X server accepts no connection for the keyboard: {error}") from error
 
     async def _x_answers(self) -> bool:
         if self._x is None or self._x.child.returncode is not None:
@@ -373,7 +373,7 @@ class XvfbScreen(Screen):
 
     async def _x_command(self) -> list[str]:
         size = f"{self.options.width}x{self.options.height}x24"
-        # With its pixels in a file, which whoever steps a program in lockstep reads.
+        # With its pixels in a file, which is read to step a program in lockstep.
         program = executable("Xvfb", package=PROGRAMS["xvfb"]["Xvfb"])
         return [program, "-screen", "0", size, "-fbdir", str(self.options.runtime_dir)]
 

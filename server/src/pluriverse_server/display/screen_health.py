@@ -1,6 +1,6 @@
 """Whether the servers of a screen still answer: one that was stopped, or hangs, ends no connection by itself.
 
-Whoever asks leaves before it is a client: while X0tigervnc has one it takes a picture of all that is drawn, whether
+A check leaves before it is a client: while X0tigervnc has one it takes a picture of all that is drawn, whether
 that client wants it or not: docs/decisions/0012-a-gate-before-tigervnc.md.
 """
 
@@ -20,7 +20,7 @@ from pluriverse_server.x11.connection import SETUP, address
 ASK_EVERY_S: Final = 2.0
 ANSWER_S: Final = 1.5
 
-# While nothing moves on the screen and nobody looks at it: where a program stands still, its remote does, too.
+# While the screen is still and unwatched: when a program is paused, its remote idles too.
 ASK_SELDOM_S: Final = 30.0
 
 # A whole machine may have been suspended in the middle of one question, but hardly in two that follow each other.

@@ -54,7 +54,7 @@ def environment(extra: Mapping[str, str]) -> dict[str, str]:
 
 
 async def arguments(program: str, *, socket: Path, name: str) -> list[str]:
-    """Return the command line of a VNC server that lets in whoever reaches its Unix socket, after its name.
+    """Return the name and command line of a VNC server that accepts all clients of its Unix socket.
 
     Parameters that its version doesn't know are left out.
     """

@@ -165,7 +165,7 @@ class VncKeyboard:
         try:
             # One at a time, so that none spends its deadline on waiting for others.
             async with self._pressing:
-                # A server that didn't answer once is asked anew: it may only have been paused.
+                # A server that didn't answer once is asked again: it may only have been paused.
                 thread = self._thread = self._thread or await _open(self._display, self._xauthority)
                 held = frozenset(self._held)
                 added = await thread.run(lambda keys: keys.add(keysym, held))

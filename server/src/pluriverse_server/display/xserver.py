@@ -26,7 +26,7 @@ COMMON_ARGUMENTS: Final = ("-nolisten", "tcp", "-noreset", "-s", "0", "-dpi", "9
 
 TMP: Final = Path("/tmp")  # noqa: S108 - X servers have their locks there, and everything that they write
 
-# What it says, among guesses, where it can write no file.
+# Part of its message if it can't write a file.
 NO_KEYMAP: Final = "Failed to compile keymap"
 
 # Display numbers end where the TCP ports that went with them do.
@@ -97,7 +97,7 @@ def is_free(number: int) -> bool:
 
 
 def _bind(end: socket.socket, name: str) -> bool:
-    """Bind a socket to an abstract name, if this system has those; return False if somebody else has it."""
+    """Bind a socket to an abstract name, if this system has those; return False if it is in use."""
     try:
         end.bind(f"\0{name}")
     except OSError as error:
@@ -106,7 +106,7 @@ def _bind(end: socket.socket, name: str) -> bool:
 
 
 def _clear(path: Path) -> bool:
-    """Remove a server's socket if nobody listens on it, and return whether there is none."""
+    """Remove a server's socket unless a process listens on it; return whether it is gone."""
     with socket.socket(socket.AF_UNIX) as client:
         client.setblocking(False)
         problem = client.connect_ex(str(path))
@@ -120,10 +120,10 @@ def _clear(path: Path) -> bool:
 
 async def _start(command: Sequence[str], number: int, xauthority: Path, env: Mapping[str, str]) -> ChildProcess:
     pipe = await Pipe.open()
-    # Told the number, too, it needs no file to take it; it writes it back once it takes connections.
+    # Given the number too, it needs no lock file; it writes it back once it accepts connections.
     own = [f":{number}", "-displayfd", str(pipe.write_end), "-auth", str(xauthority)]
     full = [*command, *own, *COMMON_ARGUMENTS]
-    hint = f"to see what is wrong, run: {shlex.join(command)} :99"
+    hint = f"to see the problem, run: {shlex.join(command)} :99"
     try:
         try:
             child = await ChildProcess.start("X server", full, env=env, pass_fds=[pipe.write_end])
@@ -145,6 +145,6 @@ async def _start(command: Sequence[str], number: int, xauthority: Path, env: Map
         pipe.close()
     if not line.endswith(b"\n"):
         if NO_KEYMAP in child.output_tail:
-            hint = f"it writes its keyboard's map to {TMP}: make room there, and let this user write; {hint}"
+            hint = f"it writes its keyboard map to {TMP}: make room there, and allow this user to write; {hint}"
         raise StartError(f"the X server ended at once, {child.describe_end()}:\n{child.output_tail}\n{hint}")
     return child

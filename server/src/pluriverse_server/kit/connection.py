@@ -15,7 +15,7 @@ from pluriverse_server.x11.connection import DisplayLost, ReportingLoss, hang_up
 # Errors are raised at the next check; a program that makes more than these between two checks has shown enough.
 KEPT_ERRORS: Final = 16
 
-# There is no X server to draw on, or it can't do what a remote's display can; the message says which.
+# There is no X server to draw on, or it can't do what a remote's display can; the message names it.
 NoDisplay = DisplayLost
 
 

@@ -1,4 +1,4 @@
-"""Every key that goes down or up on the display, whoever has the input focus; and those that a frame counts as held."""
+"""Every key that goes down or up on the display, regardless of focus; and those that a frame counts as held."""
 
 from __future__ import annotations
 

@@ -44,12 +44,12 @@ Work = Callable[[], Coroutine[Any, Any, None]]
 
 
 class StepFailed(Exception):
-    """A step or frame couldn't be made; the message says why, for the agent."""
+    """A step or frame couldn't be made; the message gives the reason, for the agent."""
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What an agent sees after a step: pixels, uint8 (height, width, 3 or 1), RGB or grey, and what is said beside."""
+    """What an agent sees after a step: pixels, uint8 (height, width, 3 or 1), RGB or grey, text, observation, info."""
 
     pixels: NDArray[np.uint8]
     text: str = ""
@@ -222,7 +222,7 @@ class StepServer:
     """
 
     def __init__(self, step_channel: StepChannel, without: str = IN_REAL_TIME) -> None:
-        """There is no episode yet; ``without`` says what is wrong then."""
+        """No episode yet; ``without`` is the reason."""
         self.step_channel: StepChannel = step_channel
         self.steps: Steps | None = None
         """The episode that is played."""
@@ -235,7 +235,7 @@ class StepServer:
         """Play an episode, and show its frame; ``parent``: who asked for it, if anybody did."""
         self.steps = steps
         if steps is not None and not steps.over:
-            # Where it fails, steps will, too, and their agent is told.
+            # If it fails, steps will too, and their agent gets the error.
             with contextlib.suppress(StepFailed):
                 await self._show(FirstFrame, steps, parent)
 
@@ -289,7 +289,7 @@ class StepServer:
     def _go_back(self, steps: Steps, handle: int) -> None:
         kept = self._kept.get(handle)
         if kept is None or not isinstance(steps, Snapshots):
-            raise StepFailed(f"there is no snapshot {handle}")
+            raise StepFailed(f"unknown snapshot {handle}")
         try:
             steps.go_back(kept)
         except ValueError as error:

@@ -6,7 +6,7 @@ import math
 
 
 class Pacer:
-    """Says when the next frame is due. Frame n of the grid is due ``n / fps`` seconds after ``start``.
+    """Computes when the next frame is due. Frame n of the grid is due ``n / fps`` seconds after ``start``.
 
     A program that falls behind skips frames, counts them as late, and stays on the grid: there are no bursts.
     """

@@ -30,7 +30,7 @@ def wait_for_input(
     episode's.
 
     Raises:
-        DaemonGone: the daemon has hung up.
+        DaemonGone: the daemon closed the connection.
         NoDisplay: the X server is gone.
     """
     edges, requests, _ = _wait(keyboard, reporter, (), timeout_s)
@@ -47,7 +47,7 @@ def _wait(
 
 
 class Program(ABC):
-    """Plays one episode after another. A subclass says how one begins, and what is due when."""
+    """Plays one episode after another. A subclass defines how one begins, and what is due when."""
 
     def __init__(
         self, reporter: Reporter, window: Window, block: MetadataBlock, slots: MakeEpisode | None = None

@@ -17,7 +17,7 @@ READ_BYTES: Final = 64 * 1024
 
 
 class NoDaemon(Exception):
-    """No daemon listens on this program's report socket; the message says what to set."""
+    """No daemon listens on this program's report socket; the message names what to set."""
 
 
 class DaemonGone(Exception):
@@ -42,8 +42,8 @@ class Reporter:
         path = os.environ.get(SOCKET_VARIABLE)
         if not path:
             raise NoDaemon(
-                f"{SOCKET_VARIABLE} isn't set, so there is no daemon to report to; programs that report are started "
-                f"by the daemon: pluriverse-server run RUNTIME"
+                f"{SOCKET_VARIABLE} isn't set; the daemon sets it when it starts a program that reports: "
+                "pluriverse-server run RUNTIME"
             )
         connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
         try:
@@ -51,13 +51,13 @@ class Reporter:
         except OSError as error:
             connection.close()
             raise NoDaemon(
-                f"no daemon listens at {path} ({error}); check that it still runs, or start a new one: "
+                f"the daemon doesn't listen at {path} ({error}); check that it still runs, or start a new one: "
                 f"pluriverse-server run RUNTIME"
             ) from error
         return cls(connection)
 
     def fileno(self) -> int:
-        """Return the socket, for ``select``: readable when there are requests, or when the daemon has hung up."""
+        """Return the socket, for ``select``: readable when there are requests, or the daemon has hung up."""
         return self._socket.fileno()
 
     def requests(self) -> list[Request]:

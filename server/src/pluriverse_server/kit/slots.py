@@ -83,7 +83,7 @@ class Slots:
                 self._report(SlotFrames(self._request.episode, int.from_bytes(count)))
 
     def play(self, request: Reset) -> None:
-        """Have episodes that begin from now on be of what ``request`` says; in real time there are none."""
+        """Set the request of episodes that begin from now on; in real time there are no slots."""
         self._request = request if request.clock == "lockstep" else None
         if self._request is None:
             self.hang_up()
@@ -178,7 +178,7 @@ class _Player:
                 frames = asked.frames if isinstance(asked, AgentStep) else 0
                 signal.setitimer(signal.ITIMER_REAL, HUNG_S + HUNG_FRAME_S * frames)
                 self._do(number, slot, asked, headers)
-        except Exception:  # noqa: BLE001 - it is told
+        except Exception:  # noqa: BLE001 - it is reported
             # One environment's failure does not affect the others.
             _tell(f"slot {number} has failed")
             slot.server.step_channel.close()
@@ -229,7 +229,7 @@ def _play(connection: socket.socket, make: MakeEpisode) -> NoReturn:
     try:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-        # Says where it hangs before it ends.
+        # Logs where it hangs before it ends.
         faulthandler.register(signal.SIGALRM, STANDARD_ERROR, chain=True)
         # The program's own connections, which would seem to live on, are left to it.
         own = os.dup(connection.fileno())
@@ -238,7 +238,7 @@ def _play(connection: socket.socket, make: MakeEpisode) -> NoReturn:
         with contextlib.closing(socket.socket(fileno=FIRST_DESCRIPTOR)) as kept:
             _Player(kept, make).run()
         status = 0
-    except BaseException:  # noqa: BLE001 - it is told
+    except BaseException:  # noqa: BLE001 - it is reported
         _tell("the slots have failed")
     finally:
         os._exit(status)

@@ -57,7 +57,7 @@ _QUIET.setLevel(logging.WARNING)
 
 
 class ReportPace:
-    """Says when the daemon is to hear of frames again: at once, and then ``REPORT_S`` after the last time."""
+    """Decides when to report frames to the daemon: at once, and then ``REPORT_S`` after the last time."""
 
     def __init__(self) -> None:
         self._reported_at = 0.0
@@ -126,7 +126,7 @@ class StepChannel:
         pixels: bytes | memoryview = b"",
     ) -> None:
         """Send a message and its pixels; waits for an agent that is slow to read, and hangs up on one that isn't."""
-        # The agent may have said that it hangs up behind what is answered here.
+        # The agent's close may follow the request that is answered here.
         if self.closed or self._protocol.state is not State.OPEN:
             return
         self._messages += 1
@@ -154,7 +154,7 @@ class StepChannel:
             self.send(ErrorReply(str(error)), 0, error.message_id)
             return []
         if not isinstance(message, Asked):
-            self.send(ErrorReply("this connection takes steps, snapshots and restores alone"), 0, headers.message_id)
+            self.send(ErrorReply("this connection takes only steps, snapshots and restores"), 0, headers.message_id)
             return []
         if headers.episode_id is None and not isinstance(message, AgentBegin):
             # It may be on its way while an episode ends, and would be the next one's.
@@ -187,24 +187,24 @@ class HandoverSocket:
         try:
             connection.connect(path)
         except OSError:
-            # The report socket says what is wrong.
+            # The report socket has the reason.
             connection.close()
             return None
         return cls(connection)
 
     def fileno(self) -> int:
-        """Return the socket, for ``select``: readable when there is a step channel, or the daemon has hung up."""
+        """Return the socket, for ``select``: readable when there is a step channel, or the daemon hung up."""
         return self._socket.fileno()
 
     def accept(self) -> tuple[int, StepChannel | None]:
         """Return the slot and the step channel that was handed over; None: the agent lost its seat with all of them.
 
         Raises:
-            ConnectionError: the daemon has hung up.
+            ConnectionError: the daemon closed the connection.
         """
         data, descriptors, _, _ = socket.recv_fds(self._socket, step_channel.HANDOVER_BYTES, 1)
         if not data:
-            raise ConnectionError("the daemon has hung up")
+            raise ConnectionError("the daemon closed the connection")
         if not descriptors:
             return 0, None
         # What the program starts must not keep the agent's line open after it; recv_fds leaves flags out.

@@ -28,7 +28,7 @@ EARNED_S: Final = 0.05
 
 
 class SteppedEpisode(ABC):
-    """Plays the steps of one episode; a subclass says what a frame is. Implements ``lockstep.Steps``.
+    """Plays the steps of one episode; a subclass defines a frame. Implements ``lockstep.Steps``.
 
     Keys come from the agent alone, not from the screen, on which frames are shown while anybody watches.
     """
@@ -64,7 +64,7 @@ class SteppedEpisode(ABC):
 
     @abstractmethod
     def see(self) -> Seen:
-        """Return the frame as it is now, and what is said beside it."""
+        """Return the current frame, with text, observation and info."""
 
     @abstractmethod
     def step(self, keys: frozenset[int]) -> Outcome:
@@ -87,8 +87,8 @@ class SteppedEpisode(ABC):
         return None
 
     def load(self, kept: Kept) -> None:
-        """Go back to a frame; ``ValueError`` if it is another environment's, as all are where none is saved."""
-        raise ValueError("this environment keeps no snapshots")
+        """Go back to a saved frame; ``ValueError`` if it is another environment's, or saving isn't supported."""
+        raise ValueError("this environment doesn't support snapshots")
 
     def keep(self) -> Kept | None:
         saved = self.save()
@@ -146,7 +146,7 @@ class SteppedEpisode(ABC):
         return {}
 
     def report(self, *reports: Report) -> None:
-        """Tell the daemon, unless this is in a slot."""
+        """Report to the daemon, unless this is in a slot."""
         if self._reporter is not None:
             self._reporter.report(*reports)
 

@@ -43,7 +43,7 @@ _ENVIRONMENT: Final = {"PERL_HASH_SEED": "0", "PYTHONHASHSEED": "0", "LP_NUM_THR
 
 
 class NoClock(Exception):
-    """The clock can't be preloaded; the message says why, and what fixes it."""
+    """The clock can't be preloaded; the message gives the reason and the fix."""
 
 
 class Advance(Enum):
@@ -56,7 +56,7 @@ class Advance(Enum):
 
 
 class PreloadedClock:
-    """The clock of one program and all that it starts. ``command`` says how to start it; ``close`` ends no program."""
+    """The clock of one program and its children. ``command`` returns its command line; ``close`` ends no program."""
 
     def __init__(self, folder: Path, *, seed: int, frame_time: float) -> None:
         """``folder`` is private and stays until the program has ended. ``frame_time`` is between two buffer swaps."""
@@ -154,7 +154,7 @@ def library() -> Any:
     try:
         library = ctypes.CDLL(str(LIBRARY), use_errno=True)
     except OSError as error:
-        raise NoClock(f"the preloaded clock isn't there: {error}; with a C compiler, install the server") from error
+        raise NoClock(f"the preloaded clock is missing: {error}; with a C compiler, install the server") from error
     library.lockstep_open.argtypes = [c_char_p, c_int64, c_int64, c_uint64]
     library.lockstep_open.restype = c_void_p
     library.lockstep_close.argtypes = library.lockstep_threads.argtypes = library.lockstep_elapsed.argtypes = [c_void_p]

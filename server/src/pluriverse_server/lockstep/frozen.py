@@ -38,7 +38,7 @@ class FrozenClock:
         return Advance.DONE
 
     def asked(self) -> Counter[str]:
-        """Return nothing: what the program asks the machine, nobody else hears."""
+        """Return nothing: the program's requests to the machine aren't visible."""
         return Counter()
 
     def close(self) -> None:

@@ -36,7 +36,7 @@ _ARITHMETIC: Final[dict[type[ast.operator], Callable[[Any, Any], Any]]] = {
 
 
 class ConditionError(ValueError):
-    """The text isn't a condition; the message says what was found and what is allowed."""
+    """The text isn't a condition; the message has what was found and what is allowed."""
 
 
 def names_in(text: str) -> frozenset[str]:

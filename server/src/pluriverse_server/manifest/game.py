@@ -20,7 +20,7 @@ MAX_STEPS: Final = 64
 # Beyond this a change of the largest values gives no useful reward.
 MAX_SCALE: Final = 1e9
 
-# The window around a label in which recordings are searched for what it says.
+# The window around a label in which recordings are searched for its value.
 MAX_DELAY_S: Final = 0.5
 
 # No counter rolls for longer.
@@ -32,7 +32,7 @@ OWN_SOURCES: Final = ("reports", "page")
 
 def _is_free(name: str) -> None:
     if name in OWN_SOURCES or keyword.iskeyword(name):
-        raise ValueError("expected another name; this one has a meaning of its own in rewards or conditions")
+        raise ValueError("expected another name; this one is reserved in rewards or conditions")
 
 
 SourceName = Annotated[
@@ -44,7 +44,7 @@ SourceName = Annotated[
 
 
 class Ready(Table):
-    """How the program says that an episode's first frame is on the screen."""
+    """How the program reports that an episode's first frame is on the screen."""
 
     report: Literal["ready"] = "ready"
     timeout_s: Annotated[float, Field(gt=0, le=600)] = 10.0
@@ -61,7 +61,7 @@ class LimitsTable(Table):
 
 def _has_real_time(clocks: list[str]) -> None:
     if "realtime" not in clocks or len(clocks) > len(set(clocks)):
-        raise ValueError("expected each but once, and realtime among them: agents that don't ask for a clock get that")
+        raise ValueError("expected each once, and realtime among them: the clock of agents that don't choose one")
 
 
 Clocks = Annotated[list[Literal["realtime", "lockstep"]], checked(_has_real_time)]
@@ -116,7 +116,7 @@ class Step(Table):
     def _does_one_thing(self) -> Step:
         done = [what for what in (self.keys, self.type, self.click, self.restore) if what is not None]
         if len(done) > 1 or (not done and self.until is None):
-            raise ValueError("expected just one of keys, type, click and restore; or until alone, to wait")
+            raise ValueError("expected exactly one of keys, type, click and restore; or only until, to wait")
         if (self.restore is None) != (self.to is None):
             raise ValueError("expected restore and to together")
         if self.every_s is not None and self.until is None:
@@ -128,7 +128,7 @@ Steps = Annotated[list[Step], Field(max_length=MAX_STEPS)]
 
 
 class ResetTable(Table):
-    """How an episode begins: the program is asked for it, or a page is; it is started anew, or keys lead to it.
+    """How an episode begins: the program or page is asked for it; it is restarted, or keys lead to it.
 
     ``steps`` are done for each episode, after ``start``, which is done each time the program was started. ``spares``
     are programs that are kept ready on screens of their own, and swapped in.
@@ -173,7 +173,7 @@ class RewardTable(Table):
                 'expected give = "change" or "end", no when and no scale, with source = "page" or "reports"'
             )
         if self.begins is not None and (self.source in OWN_SOURCES or self.give != "change"):
-            raise ValueError('expected begins with give = "change" of a source alone')
+            raise ValueError('expected begins only with give = "change" of a source')
         return self
 
 
@@ -261,7 +261,7 @@ class GameTables(Table):
             if self.reset.by == "keys" or self.reset.start or self.reset.steps or self.reset.spares:
                 raise ValueError('expected [sources] with reset.by = "keys", reset.start, .steps and .spares')
             if self.episode != EpisodeTable():
-                raise ValueError("expected [sources] with [episode], whose conditions are of what they read")
+                raise ValueError("expected [sources] with [episode], whose conditions use their readings")
             if self.program is not None and self.program.model_fields_set & _OF_SCRAPED_PROGRAMS:
                 keys = ", ".join(sorted(_OF_SCRAPED_PROGRAMS))
                 raise ValueError(f"expected [sources] with these of [program]: {keys}")

@@ -20,7 +20,9 @@ def parse_combination(text: str) -> Combination:
     modifiers = 0
     for name in names:
         if name not in MODIFIERS:
-            raise ValueError(f"{name!r} is no modifier; expected a key after any of {', '.join(MODIFIERS)}: Control+s")
+            raise ValueError(
+                f"{name!r} isn't a modifier; expected a key after any of {', '.join(MODIFIERS)}: Control+s"
+            )
         modifiers |= MODIFIERS[name]
     return Combination(without_shift(keysym(key)), modifiers)
 

@@ -45,7 +45,7 @@ class PageTable(Table):
     @classmethod
     def _of_the_web(cls, url: str | None) -> str | None:
         if url is not None and origin_of(url) is None:
-            raise ValueError("expected an address as https://example.org/play, its host written out")
+            raise ValueError("expected an address such as https://example.org/play, its host written out")
         return url
 
     @field_validator("origins")
@@ -53,7 +53,7 @@ class PageTable(Table):
     def _just_origins(cls, origins: list[str]) -> list[str]:
         for origin in origins:
             if origin_of(origin) != origin:
-                raise ValueError("expected origins as https://example.org, without a path")
+                raise ValueError("expected origins such as https://example.org, without a path")
         return origins
 
     @model_validator(mode="after")

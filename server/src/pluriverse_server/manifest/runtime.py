@@ -31,7 +31,7 @@ from .table import MissingValue, Table, checked, fill, spelt
 
 FILE_NAME: Final = "runtime.toml"
 
-# RFB says sizes in 16 bits; the X servers allocate the whole of it at once.
+# RFB sends sizes in 16 bits; the X servers allocate the whole of it at once.
 MAX_SCREEN_PIXELS: Final = 8192
 
 # A file of megabytes isn't one that was written by hand.
@@ -43,7 +43,7 @@ MAX_GAMES: Final = 256
 
 T = TypeVar("T", bound=Table)
 
-# Options that nothing is said of have their defaults.
+# Unset options have their defaults.
 NO_OPTIONS: Final[Mapping[str, Value]] = MappingProxyType({})
 
 # As pydantic's locations: keys, and indices of arrays.
@@ -78,19 +78,21 @@ def _check_zone(name: str) -> None:
     try:
         ZoneInfo(name)
     except (OSError, ValueError, ZoneInfoNotFoundError):
-        raise ValueError("expected a time zone that this machine knows, as Europe/Berlin") from None
+        raise ValueError("expected a time zone that this machine knows, such as Europe/Berlin") from None
 
 
 class RuntimeTable(Table):
     """``[runtime]``: identity, screen and frame rate. ``lang`` and ``tz``: what its program or page takes for home."""
 
     id: Annotated[str, Field(max_length=64), spelt(r"[a-z0-9][a-z0-9-]*", "lower-case letters, digits and dashes")]
-    version: Annotated[str, spelt(r"[0-9]+\.[0-9]+\.[0-9]+", "three numbers with dots between them, as 0.1.0")]
+    version: Annotated[str, spelt(r"[0-9]+\.[0-9]+\.[0-9]+", "three numbers with dots between them, such as 0.1.0")]
     title: str
     default_env: str
     screen: Size = Size(width=1024, height=768)
     fps: Annotated[float, Field(ge=MIN_FPS, le=MAX_FPS)] = 60.0
-    lang: Annotated[str, spelt(r"C\.UTF-8|[a-z]{2,3}_[A-Z]{2}\.UTF-8", "a locale of UTF-8, as de_DE.UTF-8")] = "C.UTF-8"
+    lang: Annotated[str, spelt(r"C\.UTF-8|[a-z]{2,3}_[A-Z]{2}\.UTF-8", "a UTF-8 locale, such as de_DE.UTF-8")] = (
+        "C.UTF-8"
+    )
     tz: Annotated[str, checked(_check_zone)] = "UTC"
     metadata: MetadataPlace | None = None
 
@@ -252,7 +254,7 @@ class Manifest(GameTables):
 
     def zoomed(self, zoom: int) -> Manifest:
         if self.page is None:
-            raise ManifestError(f"runtime {self.runtime.id} is no web page, and can't be zoomed; leave --zoom out")
+            raise ManifestError(f"runtime {self.runtime.id} isn't a web page and can't be zoomed; remove --zoom")
         if not 1 <= zoom <= MAX_ZOOM:
             raise ManifestError(f"the zoom is {zoom}, expected 1 to {MAX_ZOOM}")
         return self.model_copy(update={"page": self.page.model_copy(update={"zoom": zoom})})
@@ -343,7 +345,7 @@ def _read(path: Path, kind: type[T]) -> T:
 
 
 def read_document(path: Path) -> tuple[str, dict[str, Any]]:
-    """Return the text of a TOML file, and what it says."""
+    """Return the text of a TOML file, and its tables."""
     try:
         if path.stat().st_size > MAX_MANIFEST_BYTES:
             raise ManifestError(f"{path}: over {MAX_MANIFEST_BYTES} bytes; expected a file written by hand")
@@ -378,7 +380,7 @@ def _true_line(text: str, error: ValueError | RecursionError) -> str:
     line = int(found[1] or len(rows))
     while not _is_toml("\n".join(rows[: line - 1])):
         line -= 1
-    return f"{rows[line - 1].strip()!r:.80} is there already (at line {line})"
+    return f"{rows[line - 1].strip()!r:.80} is already defined (at line {line})"
 
 
 def _is_toml(text: str) -> bool:

@@ -1,6 +1,6 @@
 """``[sources]`` of runtime.toml: what is read of a program that reports nothing itself. Pure.
 
-Each source has a name, says where it is read ``from``, and what makes a reading plausible; other readings don't count.
+Each source has a name, a place where it is read ``from``, and limits of plausible readings; others don't count.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def _are_named(colours: dict[str, str]) -> None:
 
 
 def _pair(expected: str) -> Callable[[Any], Any]:
-    """Return a check before others that something is a list of two numbers; ``expected`` says so in words."""
+    """Return a validator that runs first and checks for a list of two numbers; ``expected`` is its error."""
 
     def check(said: Any) -> Any:
         if not isinstance(said, list) or [type(one) in (int, float) for one in cast("list[Any]", said)] != [True, True]:

@@ -29,15 +29,15 @@ def keysym(key: object) -> int:
         case str() if key in keysyms():
             return keysyms()[key]
         case str():
-            raise ValueError(f"no key is called so{_hint(key)}; expected a name of X's, a character, or a number")
+            raise ValueError(f"unknown key{_hint(key)}; expected an X key name, a character, or a number")
         case _:
-            raise ValueError(f"expected a key's name of X's, a character, or a number of 1 to {MAX_KEYSYM:#x}")
+            raise ValueError(f"expected an X key name, a character, or a number of 1 to {MAX_KEYSYM:#x}")
 
 
 def _hint(key: str) -> str:
     folded = {name.casefold(): name for name in keysyms()}
     close = [folded[name] for name in difflib.get_close_matches(key.casefold(), folded)]
-    return f" (X is particular about case); close to it are {', '.join(close)}" if close else ""
+    return f" (case matters); the nearest: {', '.join(close)}" if close else ""
 
 
 Key = Annotated[int, BeforeValidator(keysym)]

@@ -74,7 +74,7 @@ def checked(check: Callable[[Any], object]) -> AfterValidator:
 
 
 def spelt(pattern: str, expected: str) -> AfterValidator:
-    """Return the annotation of a text that matches the whole ``pattern``; ``expected`` says in words which texts do."""
+    """Return the annotation of a text that matches the whole ``pattern``; ``expected`` describes these texts."""
     compiled = re.compile(pattern)
 
     def check(text: str) -> None:

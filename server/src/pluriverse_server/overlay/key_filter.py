@@ -4,9 +4,9 @@ Passive grabs on the root window bring such presses here instead of to the windo
 isn't grabbed, and costs nothing. While a grabbed key is down the server brings everything here, so the grab is given
 back at once, and what came meanwhile is sent on to the window.
 
-Keycodes that mean nothing are given to characters that the map lacks, and are pressed at once: nobody can grab in time
+Keycodes that mean nothing are given to characters that the map lacks, and are pressed at once: too early for a grab
 what turns out to be a function. Those are grabbed in any case, with the keyboard halted until it was looked up which it
-is. To halt it for every key won't do: VNC servers choose keycodes by the Shift that the keyboard says is held.
+is. Halting it for every key doesn't work: VNC servers choose keycodes by the keyboard's Shift state.
 
 Raw events, from which ``kit.Keyboard`` reads, pass by all of this.
 """
@@ -34,11 +34,11 @@ LEVELS: Final = (0, 1)
 
 MIDDLE, WHEEL_UP, WHEEL_DOWN = 2, 4, 5
 
-# The buttons can't be mapped while one is held, which none is for long when a remote starts.
+# The buttons can't be mapped while one is held, which doesn't last when a remote starts.
 MAPPING_DEADLINE_S: Final = 2.0
 MAPPING_RETRY_S: Final = 0.01
 
-# What an event says beside its window.
+# The fields of an event beside its window.
 _KEY_EVENT_FIELDS: Final = (
     *("detail", "state", "time", "root", "child", "same_screen"),
     *("root_x", "root_y", "event_x", "event_y"),

@@ -1,4 +1,4 @@
-"""What the metadata block says as a QR code, which Universe's agents look for in their Flash games."""
+"""The metadata block as a QR code, which Universe's agents look for in their Flash games."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from pluriverse_protocol.reports import ReadTree, TreeRead
 
 from pluriverse_server.sources.trees import TREE_S, Box, NoTree, Tree
 
-# How much later than a scraper that gives up itself, and can say why, it is given up.
+# How much later than the scraper itself, which has the reason, to give up.
 GRACE_S: Final = 0.5
 
 
@@ -29,7 +29,7 @@ class AskedTrees:
             async with asyncio.timeout(TREE_S + GRACE_S):
                 read = await answer
         except TimeoutError:
-            raise NoTree(f"the program's widgets weren't told within {TREE_S:g} s") from None
+            raise NoTree(f"the program's widgets could not be read within {TREE_S:g} s") from None
         finally:
             del self._asked[number]
         if read.error:
@@ -37,7 +37,7 @@ class AskedTrees:
         return Tree(read.nodes, read.left_out)
 
     def answered(self, read: TreeRead) -> None:
-        """Take an answer; one that nobody waits for is passed over."""
+        """Take an answer; unexpected ones are ignored."""
         answer = self._asked.get(read.number)
         if answer is not None and not answer.done():
             answer.set_result(read)

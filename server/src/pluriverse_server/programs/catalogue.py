@@ -38,7 +38,7 @@ async def load_catalogue(directory: Path, manifest: Manifest) -> Mapping[str, En
         except ValidationError as error:
             raise ManifestError(describe(path, error, "catalogue's output ")) from None
         except (ValueError, RecursionError) as error:
-            raise ManifestError(f"{path}: catalogue.command printed no JSON: {error}") from None
+            raise ManifestError(f"{path}: catalogue.command didn't print JSON: {error}") from None
     catalogue: dict[str, EnvTable] = {}
     for entry in entries:
         if entry.id in catalogue:
@@ -59,7 +59,7 @@ def require_environment(manifest: Manifest, catalogue: Mapping[str, EnvTable], e
 
 
 def refusal(manifest: Manifest, catalogue: Mapping[str, EnvTable], wanted: str) -> str:
-    """Return what to say of an environment that the catalogue lacks: what is near, and why where that is known."""
+    """Return the message about an environment that the catalogue lacks: the nearest, and the reason if known."""
     reasons = [f". {missing.why}" for missing in manifest.missing if fnmatch.fnmatchcase(wanted, missing.ids)]
     return (
         f"unknown environment {wanted!r}; runtime {manifest.runtime.id} has "

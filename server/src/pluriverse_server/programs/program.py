@@ -42,7 +42,7 @@ SOCKET_NAME: Final = "program.sock"
 STEP_CHANNEL_NAME: Final = "step_channel.sock"
 SCRAPER_FOLDER: Final = "scraper"
 
-# A program that exits may close its socket first; the exit status says more than the hang-up.
+# A program that exits may close its socket first; the exit status is more informative.
 HANG_UP_GRACE_S: Final = 0.25
 
 # The exit status of a scraper that can't go on; the last line of its output is the reason.
@@ -119,7 +119,7 @@ class Program:
         if missing:
             file = self._directory / FILE_NAME
             names = ", ".join(f"{picture} of sources.{name}" for name, picture in missing.items())
-            raise ManifestError(f"{file}: there is no picture {names}; pluriverse-server crop and learn make them")
+            raise ManifestError(f"{file}: missing picture {names}; make it with pluriverse-server crop or learn")
 
     async def start(self) -> None:
         """Listen for the program; it is started by the first ``begin`` after ``put_on``."""
@@ -167,7 +167,7 @@ class Program:
         """Return what is to be seen of the program within ``picture`` (x, y, width and height on the screen)."""
         if not self._socket.connected:
             page = self._manifest.page is not None
-            raise NoTree("there is no page at the moment" if page else "the program isn't running at the moment")
+            raise NoTree("no page is loaded at the moment" if page else "the program isn't running at the moment")
         return await self._trees.ask(picture)
 
     @property
@@ -245,7 +245,7 @@ class Program:
             return
         reason = f"program {process.describe_end()}"
         if self._manifest.has_scraper and process.returncode == FAILED and process.output_tail:
-            # The scraper's own reason says more than its exit status.
+            # The scraper's own reason is more informative than its exit status.
             reason = process.output_tail.splitlines()[-1]
         self._lose(reason, process.output_tail)
 

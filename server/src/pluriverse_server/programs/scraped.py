@@ -22,7 +22,7 @@ BROWSER_S: Final = 120.0
 
 
 def scraper_command(directory: Path, folder: Path, zoom: int | None = None) -> list[str]:
-    """Return the scraper's command; ``zoom`` is of its page, which may be another than its manifest says."""
+    """Return the scraper's command; ``zoom`` is its page's, which may differ from its manifest's."""
     # A name, not an import: the scraper lies on a floor above.
     command = [sys.executable, "-m", "pluriverse_server.scraper", str(directory.absolute()), "--folder", str(folder)]
     command += [] if zoom is None else ["--zoom", str(zoom)]

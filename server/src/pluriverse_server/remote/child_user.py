@@ -11,7 +11,7 @@ from typing import Final
 
 log = logging.getLogger(__name__)
 
-# Nobody's user and group: above those that adduser gives, below the 65,536 that a container may have. Images name it.
+# An unused user and group: above those of adduser, below the 65,536 of a container. Images name it.
 CHILD_USER: Final = 59000
 
 # The capabilities to become it, to send it signals, and to remove its files, from <linux/capability.h>.
@@ -23,7 +23,7 @@ SHARED_FOLDER: Final = 0o3770
 
 
 def user_for_children(*folders: Path) -> int | None:
-    """Return the user for children, or None if they must run as this process does; what can be mended is logged.
+    """Return the user for children, or None if they must run as this process does; fixable problems are logged.
 
     ``folders`` are those that they need, beside the interpreter's.
     """
@@ -32,13 +32,13 @@ def user_for_children(*folders: Path) -> int | None:
     needed = (Path(sys.executable).resolve(), Path(sys.prefix), *folders)
     closed = next((path for each in needed for path in (each, *each.parents) if not _is_open(path)), None)
     if closed is not None:
-        log.info("programs run as this user, since others can't reach %s; they have no privileges all the same", closed)
+        log.info("programs run as this user, because others can't access %s; they still have no privileges", closed)
         return None
     return CHILD_USER
 
 
 def let_in(user: int, folder: Path) -> None:
-    """Let the group of ``user`` into a private folder, and nobody else."""
+    """Let only the group of ``user`` into a private folder."""
     os.chown(folder, -1, user)
     folder.chmod(SHARED_FOLDER)
 

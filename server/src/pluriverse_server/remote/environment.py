@@ -119,7 +119,7 @@ class EnvironmentService:
         self.state: AsyncInitialState | None = None  # of the screen
         self.permitted: Permitted | None = None  # what agents may press at the moment; None is everything
         self.subscribers: list[Subscriber] = []
-        # In lockstep: what the program was told of who watches, and when it is told of a change.
+        # In lockstep: what was last sent to the program about viewers, and when a change is sent.
         self._told_watched: bool | None = None
         self._telling: asyncio.TimerHandle | None = None
         self._in_real_time = asyncio.Event()
@@ -156,7 +156,7 @@ class EnvironmentService:
         await asyncio.gather(self.sessions.stop(reason), self.program.stop())
 
     async def take_screen(self, display: str, xauthority: Path) -> None:
-        """Play on a screen that nobody has changed yet; raise DisplayLost if it is gone."""
+        """Play on a fresh screen; raise DisplayLost if it is gone."""
         self.state = await AsyncInitialState.open(display, xauthority)
         self._injector = await AsyncInjector.open(display, xauthority)
 
@@ -255,7 +255,7 @@ class EnvironmentService:
             raise RequestError(f"{env_id}: {error}") from None
         clock = reset.clock or "realtime"
         if clock not in self._manifest.clocks(env_id):
-            raise RequestError(f"{env_id} is played in real time alone")
+            raise RequestError(f"{env_id} supports real time only")
         environment = replace(environment, clock=clock)
         self._carry_out(
             self._machine.reset(environment, seed=reset.seed, fps=reset.fps, leaving=leaving, now=self._clock.now())
@@ -266,13 +266,13 @@ class EnvironmentService:
         """Inject key, pointer and joystick events in order, but for those that the environment's spaces don't name."""
         joystick = [event for event in events if isinstance(event, JoystickEvent)]
         if joystick and not self.program.takes_joystick:
-            raise RequestError(f"{joystick[0].name}: this environment takes no joystick events")
+            raise RequestError(f"{joystick[0].name}: this environment doesn't support joystick events")
         for event in joystick:
             self.program.send(reports.Joystick(event.name, event.value))
         others = pass_on(events, self.permitted)
         if others:
             if self._injector is None:
-                raise RequestError("the screen is being started again; the action was dropped")
+                raise RequestError("the screen is restarting; the action was dropped")
             try:
                 await self._injector.apply(others)
             except DisplayLost as error:
@@ -282,7 +282,7 @@ class EnvironmentService:
     async def tree(self) -> messages.TreeReply:
         described = self._machine.description()
         if described is None or self.ongoing is None:
-            raise RequestError("no episode runs; a tree is of one that does")
+            raise RequestError("no episode is running; a tree needs one")
         if why_not := self._why_no_tree(described):
             raise RequestError(why_not)
         screen = self._manifest.runtime.screen
@@ -293,14 +293,14 @@ class EnvironmentService:
         return messages.TreeReply(tree.nodes, tree.left_out)
 
     def _why_no_tree(self, described: messages.Describe) -> str | None:
-        """Return why nobody can tell what is on the screen; None: somebody can."""
+        """Return why the screen has no tree, or None."""
         program = self._manifest.game(described.env_id).program
         if self._manifest.page is not None:
             return None
         if program is None or not program.accessibility:
-            return f"{described.env_id} has no tree: its program tells nothing of what it draws"
+            return f"{described.env_id} has no tree: its program doesn't describe what it draws"
         if described.clock == "lockstep":
-            return f"{described.env_id} has no tree in lockstep: its program tells nothing while it stands still"
+            return f"{described.env_id} has no tree in lockstep: its program can't be read while it is paused"
         return None
 
     @property
@@ -316,9 +316,9 @@ class EnvironmentService:
             raise RequestError("the program isn't running yet; wait until the episode runs")
         slots = self._manifest.slots(episode.environment.env_id)
         if slot >= slots:
-            raise RequestError(f"there is no slot {slot}; expected 0 to {slots - 1}")
+            raise RequestError(f"unknown slot {slot}; expected 0 to {slots - 1}")
         if view is not None and not views.available():
-            raise RequestError("this remote sends whole pictures alone; its description has no views")
+            raise RequestError("this remote only sends whole pictures; its description has no views")
 
     def open_step_channel(self, step_channel: socket.socket, slot: int, view: View | None) -> None:
         self.program.step_channels.hand_over(step_channel, slot, view)
@@ -424,7 +424,7 @@ class EnvironmentService:
             self._carry_out(self._machine.heartbeat(self._clock.now()))
 
     def watchers_changed(self) -> None:
-        """Tell the program soon whether anybody watches; who knows no password is gone by then."""
+        """Send the program soon whether there are viewers; unauthenticated ones are gone by then."""
         if self._telling is None and self.in_lockstep:
             self._telling = call_later(TICK_S, "who watches", self._tell_watched)
 
@@ -439,7 +439,7 @@ class EnvironmentService:
 
     @property
     def is_at_rest(self) -> bool:
-        """Whether nobody watches a program that stands still between its agent's steps."""
+        """Whether a program that is paused between its agent's steps has no viewers."""
         return self._told_watched is False
 
     # ── outputs of the episode machine ───────────────────────────────────────────────────────────────────────────────
@@ -552,7 +552,7 @@ class EnvironmentService:
 
 
 def _tell(listener: Callable[[_Said], None], said: _Said) -> None:
-    # Whoever says it goes on: it may be the heartbeat, or the socket of the program.
+    # The caller continues: it may be the heartbeat, or the program's socket.
     try:
         listener(said)
     except Exception as error:  # noqa: BLE001 - it ends the remote

@@ -34,12 +34,12 @@ class Missing:
             *([f"apt-get install {' '.join(self.debian)}"] if self.debian else []),
             *([f"pip install {shlex.join(self.python)}"] if self.python else []),
         ]
-        return f"needs what isn't installed here ({', '.join(self.names)}); install it with: {' && '.join(commands)}"
+        return f"has missing dependencies ({', '.join(self.names)}); install it with: {' && '.join(commands)}"
 
     def install(self) -> None:
         """Install it, showing what the installers print; raise ``StartError`` if one fails."""
         if self.debian and os.geteuid() != 0:
-            raise StartError(f"Debian's packages are installed by root: sudo apt-get install {' '.join(self.debian)}")
+            raise StartError(f"Debian packages need root: sudo apt-get install {' '.join(self.debian)}")
         apt_get = ["env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-qqy", "--no-install-recommends"]
         debian = [[*apt_get, "update"], [*apt_get, "install", *self.debian]] if self.debian else []
         python = [[sys.executable, "-m", "pip", "install", *self.python]] if self.python else []

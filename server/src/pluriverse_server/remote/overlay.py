@@ -40,7 +40,7 @@ async def start_overlay(
 ) -> ChildProcess:
     """Start the overlay on the screen that ``environment`` names; return once it is in place.
 
-    ``stdin``: a pipe on which it is told frames a second, a line each.
+    ``stdin``: a pipe with frames per second, one line each.
     """
     pipe = await Pipe.open()
     ready_fd = pipe.write_end

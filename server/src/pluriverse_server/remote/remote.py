@@ -46,7 +46,7 @@ RETRY_S: Final = 2.0
 
 
 class GaveUp(Exception):
-    """Parts of the remote crashed too often; the message says which and how."""
+    """Parts of the remote crashed too often; the message names it and how."""
 
 
 class Remote:
@@ -80,7 +80,7 @@ class Remote:
             self.stop()
         elif not self.draining:
             self._service.leases.drain()
-            log.info("draining: the episode may go on for %g s", self.settings.drain_s)
+            log.info("draining: the episode may continue for %g s", self.settings.drain_s)
             call_later(self.settings.drain_s, "drain", self.stop)
             start_task(self._drain(self._service), "drain")
 
@@ -262,15 +262,15 @@ async def _restart(screen: Screen) -> Restarted:
     try:
         return await screen.restart_dead()
     except (StartError, OSError) as error:
-        log.warning("the screen can't be started again: %s; trying on every %g s", error, RETRY_S)
+        log.warning("the screen can't be restarted: %s; retrying every %g s", error, RETRY_S)
     while True:
         await asyncio.sleep(RETRY_S)
         try:
             await screen.start()
         except (StartError, OSError) as error:
-            log.warning("the screen can't be started again: %s", error)
+            log.warning("the screen can't be restarted: %s", error)
         else:
-            log.info("the screen is there again")
+            log.info("the screen is back")
             return Restarted.EVERYTHING
 
 
@@ -278,7 +278,7 @@ def _make_folder() -> PrivateFolder:
     try:
         return PrivateFolder()
     except OSError as error:
-        mend = "in a container that is read-only add: --tmpfs /tmp; elsewhere make room in /tmp, or export TMPDIR=DIR"
+        mend = "in a read-only container add: --tmpfs /tmp; elsewhere make room in /tmp, or export TMPDIR=DIR"
         raise StartError(f"there is no place for temporary files: {error}; {mend}") from error
 
 
@@ -290,4 +290,4 @@ def _certificate(settings: Settings) -> Certificate | None:
     try:
         return Certificate(settings.tls_cert, settings.tls_key)
     except CertificateError as error:
-        raise StartError(f"can't set up TLS: {error}; for a certificate made at the start: --tls alone") from error
+        raise StartError(f"can't set up TLS: {error}; to generate a certificate use only --tls") from error

@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 class ScreenClients:
     """Starts the clients on a new screen, ends them when it is lost, and keeps the overlay running.
 
-    As a subscriber of the service it tells the overlay the frame rate of each episode. Where the overlay guards the
+    As a subscriber of the service it sends the overlay the frame rate of each episode. Where the overlay guards the
     keys of a browser, the browser runs only while the overlay does.
     """
 
@@ -114,7 +114,7 @@ class ScreenClients:
 
     def _tell_rate(self) -> None:
         if self._rates is not None:
-            with contextlib.suppress(BrokenPipeError):  # it has just ended, and the next one is told
+            with contextlib.suppress(BrokenPipeError):  # it has just ended, and the next one gets it
                 os.write(self._rates, f"{self._fps!r}\n".encode())
 
     async def _end_overlay(self) -> None:

@@ -13,7 +13,7 @@ from pluriverse_server.access.tokens import MAX_TOKENS, Token, TokensError, pars
 
 log = logging.getLogger(__name__)
 
-# A token that was removed lets nobody in after this, and whoever it let in is hung up on.
+# After this a removed token isn't accepted, and its connections are closed.
 LOOK_EVERY_S: Final = 2.0
 
 # Comments take more than tokens.
@@ -28,7 +28,7 @@ def read_tokens(path: Path, password: str | None) -> tuple[Token, ...]:
 
 
 async def watch(path: Path, password: str | None, secrets: Secrets, audit: AuditLog) -> None:
-    """Keep the secrets as the file says, until cancelled. Of a file that is broken the tokens before stay."""
+    """Keep the secrets in sync with the file, until cancelled. If the file is invalid the old tokens stay."""
     fault: str | None = None
     while True:
         await asyncio.sleep(LOOK_EVERY_S)
@@ -37,16 +37,16 @@ async def watch(path: Path, password: str | None, secrets: Secrets, audit: Audit
             now = await asyncio.to_thread(read_tokens, path, password)
         except TokensError as error:
             if str(error) != fault:
-                log.warning("%s; those before stay", error)
+                log.warning("%s; the previous tokens stay valid", error)
             fault = str(error)
             continue
         if fault is not None:
-            log.info("the tokens in %s are well again", path)
+            log.info("the tokens in %s are valid again", path)
             fault = None
         tokens = secrets.listed
         if now != tokens:
             audit.note("tokens changed", None, str(path), added=_names(now, tokens), removed=_names(tokens, now))
-            log.info("the tokens have changed: there are %d now", len(now))
+            log.info("the tokens have changed; now %d", len(now))
             secrets.replace_listed(now)
 
 
@@ -59,7 +59,7 @@ def _read(path: Path) -> str:
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
         if len(data) > MAX_BYTES:
-            raise TokensError(f"there are over {MAX_BYTES} bytes")
+            raise TokensError(f"over {MAX_BYTES} bytes")
         return data.decode()
     except (OSError, UnicodeDecodeError) as error:
         raise TokensError(f"they can't be read: {error}") from error

@@ -62,7 +62,7 @@ FLAGS: Final = (
     "--disable-sync",
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--password-store=basic",
-    # Pages go on at full rate though nobody looks.
+    # Pages run at full rate without viewers.
     "--autoplay-policy=no-user-gesture-required",
     "--disable-background-timer-throttling",
     "--disable-backgrounding-occluded-windows",
@@ -110,7 +110,7 @@ class Browser:
         except StartError as error:
             if sandbox or not any(words in str(error) for words in _NO_SANDBOX):
                 raise
-        log.info("the browser runs without a sandbox of its own: this system gives ordinary users none")
+        log.info("the browser runs without its own sandbox: this system doesn't allow it to ordinary users")
         return await cls._start([program, *FLAGS, "--no-sandbox", *flags], environment, folder, network, preferences)
 
     @classmethod

@@ -26,7 +26,7 @@ class DaemonConnection:
         return cls(*await asyncio.open_unix_connection(os.environ[SOCKET_VARIABLE], limit=MAX_REPORT_BYTES))
 
     async def request(self) -> Request | None:
-        """Return the next request, or None once the daemon has hung up; raise MalformedReport if it isn't one."""
+        """Return the next request, or None once the daemon hung up; raise MalformedReport if it isn't valid."""
         try:
             line = await self._reader.readline()
         except ConnectionResetError:

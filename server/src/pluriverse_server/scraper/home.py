@@ -24,7 +24,7 @@ HELD_HOME: Final = Path(f"/proc/self/fd/{_HELD_AS}")
 
 
 class HomeError(Exception):
-    """A home can't be made, or a file not be put into it; the message says why."""
+    """A home can't be made, or a file not be put into it; the message gives the reason."""
 
 
 def make_home(home: Path, template: Path | None) -> None:

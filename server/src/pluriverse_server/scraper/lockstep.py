@@ -20,7 +20,7 @@ from .source_reader import Cycle
 from .step_channels import ReportedSteps
 
 ENDED: Final = "the program ended"
-HANGS: Final = f"the program computed for {HANG_S:g} s without a wait"
+HANGS: Final = f"the program computed for {HANG_S:g} s without waiting"
 
 
 class ScrapedSteps(ReportedSteps):

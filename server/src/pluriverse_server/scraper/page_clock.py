@@ -31,7 +31,7 @@ from pluriverse_server.x11.connection import DisplayLost
 from .stillness import Stillness, descendants, process_tree
 
 # Frames are painted as soon as they are there; what scrolls smoothly does so in real time. So do movements within the
-# browser's own bars, which nobody sees: each page that is loaded would take 200 ms longer. Input to a document or menu
+# browser's own, invisible bars: each page that is loaded would take 200 ms longer. Input to a document or menu
 # that isn't painted yet is dropped, if it isn't allowed. What a thread of its own has drawn of an animation stays on
 # the screen though the page has halted it.
 FLAGS: Final = (
@@ -185,7 +185,7 @@ class PageClock:
         if not ready():
             self._watch()
             # A document that is on its way begins once it is there, and knows by then where the pointer is, whether or
-            # not the browser has told it.
+            # not the browser has reported it.
             x, y = self._corner
             await self._deal_with(self._display.client.apply([PointerEvent(x - 1, y, 0), PointerEvent(x, y, 0)]))
             await self._page.check(STEP_TIMEOUT_S)
@@ -207,7 +207,7 @@ class PageClock:
         await self._deal_with(self._display.client.apply(events))
 
     async def advance(self, frames: int, over: Callable[[], bool] = lambda: False) -> int:
-        """Let up to so many frames pass, until ``over``; the page says what is new in each. Returns how many."""
+        """Let up to so many frames pass, until ``over``; the page reports changes in each. Returns how many."""
         began, left = self.frames, self._turns(frames)
         patience = Patience(self._server, STEP_TIMEOUT_S, time.monotonic())
         while left > 0 and not over():
@@ -224,7 +224,7 @@ class PageClock:
         return self.frames - began
 
     async def asked(self) -> Counter[str]:
-        """Return how often the page has asked for the time and for random numbers so far, if that is to be told."""
+        """Return how often the page has asked for the time and for random numbers so far, if enabled."""
         return Counter(await self._page.asked(STEP_TIMEOUT_S) if os.environ.get(ASKED_VARIABLE) else {})
 
     def forget(self) -> None:
@@ -296,6 +296,6 @@ class PageClock:
                 self._painted = self._files.answered
                 self._note_menu(open_now=await self._page.paint(STEP_TIMEOUT_S))
             if patience.is_over(time.monotonic()):
-                raise Stuck(f"the page was at work for {STEP_TIMEOUT_S:g} s without a rest")
+                raise Stuck(f"the page was at work for {STEP_TIMEOUT_S:g} s without a pause")
             # Shorter than the event loop's timers can be.
             time.sleep(PAUSE_S)  # noqa: ASYNC251

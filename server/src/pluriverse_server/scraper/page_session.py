@@ -1,4 +1,4 @@
-"""Leads a page in a browser to the episodes that the daemon requests, and reports what DevTools tell of it."""
+"""Leads a page in a browser to the episodes that the daemon requests, and reports its state from DevTools."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ log = logging.getLogger(__name__)
 # The folder of the browser's profile. One letter: the browser creates Unix sockets below it, whose paths are limited.
 FOLDER: Final = "b"
 
-# A browser that exits may hang up first; the exit status says more than the hang-up.
+# A browser that exits may hang up first; the exit status is more informative.
 HANG_UP_GRACE_S: Final = 0.5
 
 # How often a page is checked, and how long it may take to answer while its browser has a CPU: on a quiet machine a page
@@ -135,14 +135,14 @@ class PageSession:
         """Return what is to be seen of the page within ``picture``; in lockstep between two steps."""
         page = self._page
         if page is None:
-            raise NoTree("there is no page at the moment")
+            raise NoTree("no page is loaded at the moment")
         if not page.stepped:
             return await page.tree(picture)
         try:
             async with asyncio.timeout(TREE_S), self._step_channels.turn:
                 return await page.tree(picture)
         except TimeoutError:
-            raise NoTree(f"the page's step wasn't over within {TREE_S:g} s") from None
+            raise NoTree(f"the page's step did not end within {TREE_S:g} s") from None
 
     # ── episodes ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -190,7 +190,7 @@ class PageSession:
         address = page_address(self._table, entry, seed=reset.seed, fps=reset.fps, options=reset.options)
         if self._files is not None:
             self._files.require(address)
-        # Pages are told the options' values where the table declares them.
+        # Pages get the options' values if the table declares them.
         context = episode(reset.episode, reset.seed, {**entry.model_dump(mode="json"), "options": dict(reset.options)})
         if self._page is not None and self._page.stepped != _lockstep(reset):
             await self._end_browser()
@@ -270,7 +270,7 @@ class PageSession:
     def _browser_ended(self, browser: Browser) -> None:
         process = browser.process
         if browser is self._browser and process.output_tail:
-            log.warning("the browser said last:\n    %s", process.output_tail.replace("\n", "\n    "))
+            log.warning("the browser's last output:\n    %s", process.output_tail.replace("\n", "\n    "))
         self._browser_lost(browser, f"browser {process.describe_end()}", "process")
 
     def _browser_lost(self, browser: Browser, reason: str, cause: Cause) -> None:
@@ -305,7 +305,7 @@ class PageSession:
             page.close()
 
     def _end_steps(self) -> None:
-        """Have the step channel's agent told that the episode is over."""
+        """Report the episode's end to the step channel's agent."""
         if self._stepped is not None:
             self._stepped.over, self._stepped = True, None
 
@@ -418,7 +418,7 @@ def _lockstep(reset: Reset) -> bool:
 
 
 async def _page_bytes(browser: Browser) -> int:
-    """Return the memory of the browser's largest page; 0 if the browser doesn't say, which is no fault of the page."""
+    """Return the memory of the browser's largest page; 0 if unknown, which isn't the page's fault."""
     try:
         return await browser.page_bytes()
     except CallTimedOut:

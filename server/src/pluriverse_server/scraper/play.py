@@ -224,7 +224,7 @@ class Play:
         self._watch_limits(Limits(program.limits, child.keeper.pid, home, lambda: child.printed_bytes))
 
     def _screen_memory(self, screen: Mapping[str, str]) -> Pixels | None:
-        """Return where the X server keeps its screen; None: it lets nobody look."""
+        """Return where the X server keeps its screen; None if that isn't accessible."""
         try:
             return framebuffer(Path(screen["XAUTHORITY"]).with_name(FILE))
         except NoFramebuffer as error:
@@ -246,7 +246,7 @@ class Play:
         """Step by the program's own clock if it has come to it; else have the program frozen between steps."""
         child = self.child
         if clock is not None and await asyncio.to_thread(clock.await_program, CLOCK_S):
-            # Stopped by nobody else: it may take SIGTERM for a quit event, for which it had to go on.
+            # Not stopped elsewhere: it may take SIGTERM for a quit event, for which it had to continue.
             self._exit_stack.callback(lambda: signal_all(descendants(child.keeper.pid), signal.SIGKILL))
             self._pace = SteppedPace(self.settings.fps, clock)
         else:
@@ -296,12 +296,12 @@ class Play:
 
         def not_ready(cycle: Cycle) -> str:
             why = f"the episode was not ready after {limit_s:g} s{self.rules.why_not_ready(cycle.readings)}"
-            return f"{why}; or the program did not report that it is" if self._report_listener is not None else why
+            return f"{why}; or the program did not report ready" if self._report_listener is not None else why
 
         await self._wait(self.is_ready, limit_s, not_ready)
         # Log lines from before the episode must not be read as the episode's.
         ready_at = self.pace.unix()
-        backlog = f"the program's logs could not be read to their end within {limit_s:g} s; let it write less"
+        backlog = f"the program's logs could not be read to their end within {limit_s:g} s; reduce its output"
         await self._wait(lambda cycle: self._has_read_logs(cycle, ready_at), limit_s, lambda _: backlog)
         # Read again, since an agent may score in the very first frame: the score before it must be known.
         self._opened.sources.begin()
@@ -320,7 +320,7 @@ class Play:
 
     @property
     def said_ready(self) -> Ready | None:
-        """What the program said when it was ready, if it says anything."""
+        """The program's ready report, if it sends one."""
         return self._report_listener.ready if self._report_listener is not None else None
 
     def heard(self) -> list[Report]:
@@ -335,7 +335,7 @@ class Play:
         return trim(await asyncio.to_thread(read_tree, self._opened.environment), picture)
 
     async def rest(self) -> None:
-        """Return once a play that is ready no longer is. Reads slowly, since nobody sees the play."""
+        """Return once a play that is ready no longer is. Reads slowly, since the play isn't visible."""
         self.pace.fps = RESTING_FPS
         try:
             while self.is_ready(await self._cycle_before_episode()):
@@ -488,7 +488,7 @@ class SharedDesktop:
     block: tuple[int, int, int, int] | None = None
     """Where the metadata block is painted above the program."""
     locale: Mapping[str, str] = field(default_factory=dict[str, str])
-    """The variables that tell programs their language and time zone."""
+    """The variables that set the language and time zone of programs."""
     plays: set[Play] = field(default_factory=set[Play])
 
     async def clear(self) -> None:

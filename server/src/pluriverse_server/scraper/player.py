@@ -10,7 +10,7 @@ from pluriverse_server.sources.trees import Box, Tree
 
 
 class Broken(Exception):
-    """An episode can't begin, or go on, and none after it can; the message says why, for people and agents."""
+    """An episode can't begin, or go on, and none after it can; the message gives the reason, for people and agents."""
 
 
 class Player(Protocol):

@@ -21,7 +21,7 @@ HANG_S: Final = 5.0
 # A quarter of a frame at 60 fps. Slower samples come with a later cycle.
 QUICK_S: Final = 0.004
 
-# What is called in the thread with each sample, or the reason why there is none.
+# Called in the thread with each sample, or the reason for a missing one.
 Answer = Callable[[Sample | SourceError], None]
 
 
@@ -70,7 +70,7 @@ class ReaderThread:
         return said
 
     def take(self) -> Sample | None:
-        """Return the sample, or None if there is none yet; raise SourceError if the source can't be read, or hangs."""
+        """Return the sample, or None before the first; raise SourceError if the source can't be read, or hangs."""
         if self.answer is None:
             return None
         if not self.answer.done():
@@ -113,9 +113,7 @@ class ReaderThread:
             raise SourceError(f"source {self._name!r} could not be read: {what}") from error
 
     def _hangs(self) -> SourceHangs:
-        return SourceHangs(
-            f"source {self._name!r} hangs: it could not be read within {HANG_S:g} s; is what it reads stuck?"
-        )
+        return SourceHangs(f"source {self._name!r} hangs: it could not be read within {HANG_S:g} s")
 
 
 class PictureReader(ProgramReader):
@@ -126,7 +124,7 @@ class PictureReader(ProgramReader):
         self._shown: tuple[Pixels, float] | None = None
 
     def show(self, pixels: Pixels, at: float) -> None:
-        """Show pixels, which nobody changes any more, of UNIX time ``at``."""
+        """Show pixels, which no longer change, of UNIX time ``at``."""
         self._shown = pixels, at
 
     def look(self) -> Value:

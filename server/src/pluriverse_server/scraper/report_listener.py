@@ -1,4 +1,4 @@
-"""What a program that is read says itself, over a report socket of its own."""
+"""The reports of a scraped program, over its own report socket."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from pluriverse_protocol.reports import Frame, Readings, Ready, Report, Reset
 
 from pluriverse_server.sources.reports import ReportSocket
 
-# A program that ends may close its socket first; its end says more than the hang-up.
+# A program that ends may close its socket first; its end is more informative.
 HANG_UP_GRACE_S: Final = 0.25
 
 
 class ReportListener:
-    """The reports of one program's current episode. Frames are the scraper's own, and readings nobody else's."""
+    """The reports of one program's current episode. Frames and readings are the scraper's own."""
 
     def __init__(self, path: Path) -> None:
         """``path`` is where the socket is made: ``PLURIVERSE_SOCKET`` of the program."""

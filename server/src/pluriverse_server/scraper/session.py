@@ -102,7 +102,7 @@ class Session:
         except LocalProtocolError as error:
             self._cut(play, f"the readings can't be sent: {error}")
         if play.child.has_lost_keeper:
-            raise Broken("the program has killed the process that keeps it")
+            raise Broken("the program killed its supervisor")
         if play.stuck is not None:
             # A process of its own is all that ends what runs in a thread: this one is replaced.
             raise Broken(play.stuck)
@@ -123,7 +123,7 @@ class Session:
         game = self._manifest.game(env_id)
         missing = missing_pictures(game, self._directory) if self._draft else {}
         if missing:
-            log.warning("a draft: nothing is read of %s", ", ".join(f"{name} ({missing[name]})" for name in missing))
+            log.warning("draft: not reading %s", ", ".join(f"{name} ({missing[name]})" for name in missing))
         return drop_sources(game, frozenset(missing))
 
     async def _prepared(self, settings: PlaySettings) -> Play:
@@ -281,4 +281,4 @@ class Session:
 
 def _log_output_tail(play: Play) -> None:
     if tail := play.child.output_tail:
-        log.warning("the program said last:\n    %s", tail.replace("\n", "\n    "))
+        log.warning("the program's last output:\n    %s", tail.replace("\n", "\n    "))

@@ -93,7 +93,7 @@ class SourceReader:
         return Cycle(at, dict(self._readings), time.monotonic() - started)
 
     def read_still(self, at: float, *, screen: bool = True) -> Cycle:
-        """Read every source once, of a program that stands still at UNIX time ``at``: none is late. Blocking."""
+        """Read every source once, of a program that is paused at UNIX time ``at``: no reading is late. Blocking."""
         started = time.monotonic()
         if screen and self._grabber is not None:
             self._read_screen(at, self._views or self._grabber.grab(), still=True)

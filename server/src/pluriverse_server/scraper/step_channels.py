@@ -61,7 +61,7 @@ class StepChannels:
         self._listen()
 
     async def begin(self, episode: Steps | None) -> None:
-        """Play this episode; None: it is in real time, or there is none."""
+        """Play this episode; None: in real time, or without one."""
         await self._lockstep.begin_async(episode)
 
     def close(self) -> None:

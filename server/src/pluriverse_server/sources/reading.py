@@ -79,7 +79,7 @@ class ScreenReader(Protocol):
 
 
 class SourceError(Exception):
-    """A source can't be read; the message says why and what to do, and names the source once it is known which."""
+    """A source can't be read; the message gives the reason and a remedy, and names the source if known."""
 
 
 class SourceHangs(SourceError):

@@ -103,7 +103,7 @@ class ReportSocket:
         self._on_report(report)
 
     def lose(self, connection: _Connection, reason: str) -> None:
-        """End a connection, and say why if it was the program's."""
+        """End a connection, and report the reason if it was the program's."""
         if connection is self._program:
             self.hang_up()
             self._on_hang_up(reason)
@@ -154,4 +154,4 @@ class _Connection(asyncio.Protocol):
             self._socket.lose(self, f"the program's report was over {MAX_REPORT_BYTES} bytes")
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._socket.lose(self, "the program hung up")
+        self._socket.lose(self, "the program closed the connection")

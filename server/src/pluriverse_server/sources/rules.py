@@ -23,7 +23,7 @@ TIME_REWARD_S: Final = 0.1
 # beyond what they need to settle by their tables.
 MAX_HOLD_S: Final = 0.5
 
-# The source of what the program said itself.
+# The source of the program's own reports.
 REPORTS: Final = "reports"
 
 _UNREAD: Final = Reading()

@@ -106,7 +106,7 @@ class Settler:
         return not ((table.monotonic == "up" and value < last) or (table.monotonic == "down" and value > last))
 
     def _agree(self, sample: Sample) -> ReadingState:
-        # What couldn't be read in between doesn't say that the value has changed; but torn frames must not add up.
+        # Missing readings in between don't mean that the value has changed; but torn frames must not add up.
         if not _same(sample.value, self._next) or not (self._agreed or self._settles_s):
             self._next, self._next_at, self._agreed = sample.value, sample.at, 0
         self._agreed += 1

@@ -15,7 +15,7 @@ Box = tuple[int, int, int, int]
 # Left, top, right and bottom in pixels of the screen, right and bottom exclusive.
 Rectangle = tuple[float, float, float, float]
 
-# A program that hangs keeps whoever asks waiting for no longer than this.
+# The longest wait for a program that hangs.
 TREE_S: Final = 5.0
 
 # What is for screen readers alone is a pixel large, so that it counts as visible.
@@ -31,7 +31,7 @@ HOLDERS: Final = frozenset(
     )
 )
 
-# What is named by the text in it, or has that for its value: the text would be told twice.
+# Nodes named by their text, or with it as their value: the text would be repeated.
 NAMED_BY_TEXT: Final = frozenset(
     (
         *("button", "link", "heading", "checkbox", "radio", "switch", "textbox", "searchbox", "combobox", "spinbutton"),
@@ -42,12 +42,12 @@ NAMED_BY_TEXT: Final = frozenset(
 
 
 class NoTree(Exception):
-    """What is on the screen can't be said; the message says why, for agents."""
+    """The screen has no tree; the message gives the reason, for agents."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a browser or toolkit tells of one thing. ``parent`` is an index of what was found before; None: none.
+    """One element as a browser or toolkit describes it. ``parent`` is the index of an earlier one, or None.
 
     ``box`` is None for what isn't drawn.
     """
@@ -96,7 +96,7 @@ def trim(found: Sequence[Found], picture: Box) -> Tree:
 
 
 def _is_idle(role: str, name: str, value: str | None, within: Node | None) -> bool:
-    """Return whether a node says nothing that isn't said without it."""
+    """Return whether a node is redundant."""
     if role == TEXT:
         said = (within.name, within.value or "") if within is not None and within.role in NAMED_BY_TEXT else ()
         return not name or any(name in text for text in said)

@@ -68,7 +68,7 @@ async def _answer_pings(websocket: web.WebSocketResponse) -> End:
     async for message in websocket:
         sent_at = _ping(message.data) if message.type is WSMsgType.TEXT else None
         if sent_at is None:
-            return WSCloseCode.POLICY_VIOLATION, 'only {"ping": number} is understood here'
+            return WSCloseCode.POLICY_VIOLATION, 'expected {"ping": number}'
         try:
             await websocket.send_str(json.dumps({"pong": sent_at, "now": time.time()}))
         except ClientConnectionResetError:

@@ -75,7 +75,7 @@ def _refuse(status: int, why: str) -> web.Response:
 
 
 class WebApp:
-    """``app`` is aiohttp's. Of what is guarded, ``auth`` says who may have it; no page of another origin may.
+    """``app`` is aiohttp's. ``auth`` decides who may access guarded parts; pages of other origins may not.
 
     ``refuse`` makes the answer to others, of its status and why.
     """
@@ -119,7 +119,7 @@ def asks_for_websocket(request: web.Request) -> bool:
 
 
 def is_same_origin(request: web.Request) -> bool:
-    """Whether a request comes from a page of this port, or from no page at all: browsers always say which."""
+    """Whether a request comes from a page of this port, or from no page at all: browsers always send the origin."""
     origin = request.headers.get("Origin")
     return origin is None or origin.partition("://")[2] == request.host
 

@@ -53,7 +53,7 @@ PASSING: Final = frozenset(ClientMessage) - {ClientMessage.CLIENT_CUT_TEXT, Clie
 # The first is answered here, since not every VNC server knows it, the second makes clients send QEMU's message.
 WITHHELD: Final = (Encoding.EXTENDED_MOUSE_BUTTONS, Encoding.QEMU_EXTENDED_KEY_EVENT)
 
-# An update that says that pointer events with nine buttons are taken.
+# An update that announces pointer events with nine buttons.
 TAKES_NINE_BUTTONS: Final = bytes((ServerMessage.FRAMEBUFFER_UPDATE, 0, 0, 1)) + RECTANGLE.pack(
     0, 0, 0, 0, Encoding.EXTENDED_MOUSE_BUTTONS
 )
@@ -95,7 +95,7 @@ class Keyboard(Protocol):
         ...
 
     def rest(self) -> None:
-        """Put the map back as it was, as nobody types any more."""
+        """Restore the map when typing has ended."""
         ...
 
     async def close(self) -> None: ...
@@ -111,7 +111,7 @@ class ClientInput:
         answer: Callable[[bytes], None],
         patience_s: Callable[[], float],
     ) -> None:
-        """``permitted`` returns what may be pressed at the moment; None is everything. ``answer`` tells the client.
+        """``permitted`` returns what may be pressed at the moment; None is everything. ``answer`` sends to the client.
 
         ``patience_s`` returns for how long it may be over its share.
         """
@@ -135,7 +135,7 @@ class ClientInput:
 
     @property
     def presses(self) -> bool:
-        """Whether the VNC server was told of a button that is down."""
+        """Whether a button is down on the VNC server."""
         return self._pointer.buttonmask != 0
 
     def feed(self, data: bytes) -> None:
@@ -205,7 +205,7 @@ class ClientInput:
         before, self._pointer = self._pointer.buttonmask, event
         changed = (before ^ event.buttonmask) & ~VNC_BUTTONS
         if changed and self._keyboard is not None:
-            # Of clicks at one place nothing tells whether they have arrived. Beside it the pointer is seen to be.
+            # Clicks at one place can't be seen to arrive. Beside it the pointer can.
             aside = replace(event, x=event.x - 1 if event.x else 1, buttonmask=before)
             self._passed += pointer_event(aside.x, aside.y, before & VNC_BUTTONS)
             yield from self._wait(self._keyboard.click(aside, 0))
@@ -219,7 +219,7 @@ class ClientInput:
             return True
         if not self._dropped:
             self._dropped = True
-            log.debug("VNC: %s was dropped, and what else the environment's spaces don't name", event)
+            log.debug("VNC: %s was dropped, like all input that the environment's spaces don't declare", event)
         return False
 
     def _key(self, keysym: int, down: bool) -> Steps[None]:
@@ -275,7 +275,7 @@ class ClientInput:
         try:
             self._reader.resume()
         except RfbError as error:
-            log.debug("VNC: a client was hung up on: %s", error)
+            log.debug("VNC: a client was disconnected: %s", error)
             self._client.abort()
         self._flush()
         _, high = self._server.get_write_buffer_limits()

@@ -22,11 +22,11 @@ class PerSecond(enum.IntEnum):
     CHANGES = 1_000
     # The whole picture, instead of what has changed.
     PICTURES = 60
-    # Formats, encodings, sizes: what a client says when it begins, or when its user chooses another quality.
+    # Formats, encodings, sizes: sent when a client begins, or when its user chooses another quality.
     SETTINGS = 20
 
 
-# Whoever has been over its share for so long, in seconds, doesn't play; least of all one that only watches.
+# A client over its share for this many seconds isn't playing; least of all one that only watches.
 PATIENCE_S: Final = 10.0
 WATCHERS_PATIENCE_S: Final = 3.0
 

@@ -2,7 +2,7 @@
 
 Others come by the rewarder port, which has checked the password, with RFB in a WebSocket. With TLS all come by that.
 
-The VNC server sees nobody else: a flood of connections or guesses never reaches it.
+The VNC server sees only these: a flood of connections or guesses never reaches it.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ INPUT: Final = Right.PLAY | Right.CONTROL
 # From its connection a client has so long for the handshake, waits for guesses of the password included.
 HANDSHAKE_S: Final = 20.0
 
-# Whoever doesn't take in by then why it is hung up on never will.
+# A client that hasn't read the reason by then never will.
 CLOSE_S: Final = 1.0
 
 # A VNC server that was there answers by then, or is there no more.
@@ -96,7 +96,7 @@ class VncProxy:
         # When the VNC server last sent something to a client, in time.monotonic()'s seconds.
         self.heard_at = -math.inf
         self._left_at = -math.inf
-        # Of the screen that is there now; None while there is none.
+        # Of the current screen, or None.
         self.keyboard: Keyboard | None = None
         self.permitted: Permitted | None = None
         self._servers: list[asyncio.Server] = []

@@ -76,7 +76,7 @@ async def connect(
                     why = str(error)
                     await asyncio.sleep(RETRY_S)
                     continue
-                why = "it listens, and says nothing"
+                why = "it listens, but doesn't answer"
                 try:
                     await half.desktop
                 except BaseException:

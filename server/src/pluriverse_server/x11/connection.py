@@ -36,7 +36,7 @@ _opening: Final = threading.Lock()
 
 
 class DisplayLost(Exception):
-    """The X server is gone, refuses, doesn't answer or lacks what is needed; the message says which."""
+    """The X server is gone, refuses, doesn't answer or lacks what is needed; the message names it."""
 
 
 def address(display: str) -> str:
@@ -61,7 +61,7 @@ def write_cookie(path: Path) -> None:
     content = struct.pack(">H", xauth.FamilyLocal)
     content += b"".join(struct.pack(">H", len(field)) + field for field in fields)
     write_private_file(path, content)
-    # Its folder is shared with programs that have a user of their own, and with nobody else.
+    # Its folder is shared only with programs that have their own user.
     path.chmod(0o600 | path.parent.stat().st_mode & stat.S_IRGRP)
 
 
@@ -94,9 +94,9 @@ def open_display(name: str | None = None, xauthority: Path | None = None) -> dis
 
 @contextlib.contextmanager
 def _answering(name: str | None) -> Generator[None]:
-    """Wait until the X server at ``name`` answers, or is none: nobody else is to wait for a frozen one.
+    """Wait until the X server at ``name`` answers or is gone: only this call waits for a frozen one.
 
-    This client leaves last: some servers begin anew when they have none.
+    This client leaves last: some servers reset without clients.
     """
     with socket.socket(socket.AF_UNIX) as asking:
         with contextlib.suppress(OSError):

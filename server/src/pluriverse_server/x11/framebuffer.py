@@ -21,7 +21,7 @@ _PIXEL_BYTES: Final = 4
 
 
 class NoFramebuffer(Exception):
-    """There is no such file, or its pixels aren't as expected; the message says why."""
+    """There is no such file, or its pixels aren't as expected; the message gives the reason."""
 
 
 def framebuffer(path: Path) -> NDArray[np.uint8]:
@@ -39,4 +39,4 @@ def framebuffer(path: Path) -> NDArray[np.uint8]:
         rows = np.frombuffer(memory, np.uint8, height * stride, size + colours * _COLOUR_BYTES)
         return rows.reshape(height, stride // _PIXEL_BYTES, _PIXEL_BYTES)[:, :width]
     except (OSError, ValueError, struct.error) as error:
-        raise NoFramebuffer(f"{path} is no screen's memory: {error}") from error
+        raise NoFramebuffer(f"{path} isn't a screen's memory: {error}") from error

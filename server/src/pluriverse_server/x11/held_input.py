@@ -1,4 +1,4 @@
-"""What is held down on an X server and where its pointer is, whoever pressed it; and letting go of it.
+"""The held keys and buttons of an X server and its pointer's position; and their release.
 
 python-xlib lacks these requests. https://www.x.org/releases/current/doc/inputproto/XI2proto.txt, and of XTEST
 https://www.x.org/releases/current/doc/xextproto/xtest.html

@@ -159,7 +159,7 @@ class ModifierLock:
         self._set(locked=not self._locked)
 
     def release(self) -> None:
-        """Let it go, whoever else has changed it meanwhile."""
+        """Release it, even if it was changed meanwhile."""
         self._set(locked=False)
 
     def _set(self, *, locked: bool) -> None:

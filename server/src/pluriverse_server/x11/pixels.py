@@ -48,7 +48,7 @@ _libc.shmctl.argtypes, _libc.shmctl.restype = [c_int, c_int, c_void_p], c_int
 
 
 class NotShared(Exception):
-    """The server and this process can't share memory; the message says why."""
+    """The server and this process can't share memory; the message gives the reason."""
 
 
 def require_bgrx(connection: Display) -> None:

@@ -143,7 +143,7 @@ def test_batch_of_another_size_than_the_remotes_is_refused() -> None:
 
 def test_lists_of_events_are_refused_and_nothing_is_left() -> None:
     left = Leftovers()
-    with pytest.raises(ConfigurationError, match="no tensor holds a list of events"):
+    with pytest.raises(ConfigurationError, match="tensors can't hold lists of events"):
         load(LAKE, "local:1", actions="events")
     left.assert_none()
 

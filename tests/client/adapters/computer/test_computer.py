@@ -202,7 +202,7 @@ def test_the_pointer_is_drawn_where_it_was_put_and_only_into_what_is_handed_out(
 
 
 def test_marks_are_drawn_and_clicked_and_the_tree_says_what_they_are_of(page: Computer) -> None:
-    with pytest.raises(ActionError, match="no marks were given yet"):
+    with pytest.raises(ActionError, match="no marks yet"):
         page.do(Click(at=Mark(1)))
     plain, marked = pixels(page.look()), pixels(page.look(marks=True))
     tree = page.last_tree
@@ -223,13 +223,13 @@ def test_marks_are_drawn_and_clicked_and_the_tree_says_what_they_are_of(page: Co
         page.do(Move(Mark(77)))
     assert pixels(page.look((0, 0, 40, 30), marks=True)).shape == (120, 160, 3)
     page.begin()
-    with pytest.raises(ActionError, match="no marks were given yet"):
+    with pytest.raises(ActionError, match="no marks yet"):
         page.do(Click(at=Mark(number)))
 
 
 def test_an_environment_that_tells_no_tree_says_so(pong: Computer) -> None:
     for ask in (pong.tree, lambda: pong.look(marks=True)):
-        with pytest.raises(Misuse, match=r"PongNoFrameskip-v3 at .* hasn't the capability 'tree'"):
+        with pytest.raises(Misuse, match=r"PongNoFrameskip-v3 at .* lacks the capability 'tree'"):
             ask()
     assert pixels(pong.look()).shape == (210, 160, 3)
 
@@ -296,7 +296,7 @@ def test_the_end_of_an_episode_is_told_and_what_comes_after_it_refused(address: 
         assert (status.done, status.terminated) == (True, True)
         answers = pole.do_all([lambda: Press((UP,)), Look])
         assert [answer.failed for answer in answers] == [True, True]
-        assert answers[0].message == "the episode is over, or none has begun; begin another before you act"
+        assert answers[0].message == "the episode is over, or none has begun; begin another first"
         assert answers[1].message.startswith("not executed")
         with pytest.raises(ResetNeeded):
             pole.do(Press((UP,)))
@@ -307,7 +307,7 @@ def test_the_end_of_an_episode_is_told_and_what_comes_after_it_refused(address: 
 def test_a_batch_that_is_too_large_is_refused_as_a_whole(page: Computer) -> None:
     answers = page.do_all([lambda: Click("left", (5, 5))] * 1000)
     assert len(answers) == 1000
-    assert set(answers) == {Answer("1000 actions; at most 100 are taken at once", failed=True)}
+    assert set(answers) == {Answer("1000 actions; expected at most 100 at once", failed=True)}
     assert "mousedown" not in page.status().text
 
 

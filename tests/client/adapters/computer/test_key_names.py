@@ -66,7 +66,7 @@ def test_more_keys_than_hands_hold_are_refused() -> None:
 
 
 def test_an_unknown_key_is_refused_with_those_like_it() -> None:
-    with pytest.raises(ActionError, match=r"no key is called 'Retrun'.*Enter"):
+    with pytest.raises(ActionError, match=r"unknown key 'Retrun'.*Enter"):
         key("Retrun")
 
 

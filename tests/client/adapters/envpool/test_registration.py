@@ -24,7 +24,7 @@ def test_as_many_environments_as_remotes_unless_said_otherwise() -> None:
 
 @pytest.mark.parametrize("options", [{"foo": 1}, {"task": "breakout"}, {"connection": {}}])
 def test_unknown_options_are_named(options: dict[str, Any]) -> None:
-    with pytest.raises(ConfigurationError, match=f"there is no option {next(iter(options))}"):
+    with pytest.raises(ConfigurationError, match=f"unknown option {next(iter(options))}"):
         make("Pong-v5", "gym", **options)
 
 

@@ -64,14 +64,14 @@ def test_wrong_use_says_the_rule(make: Make) -> None:
     both = np.array([True, True])
     with pytest.raises(ResetNeeded, match="has not been reset"):
         env.step(np.array([0, 0]))
-    with pytest.raises(Misuse, match="the first reset is one of all"):
+    with pytest.raises(Misuse, match="the first reset must reset all"):
         env.reset(options={"reset_mask": np.array([True, False])})
     with pytest.raises(Misuse, match="3 seeds for 2"):
         env.reset(seed=[1, 2, 3])
     for mask in ([True, True], np.array([1, 0]), np.array([True])):
         with pytest.raises(Misuse, match="NumPy array of 2 booleans"):
             env.reset(options={"reset_mask": mask})
-    with pytest.raises(Misuse, match="chooses no environment"):
+    with pytest.raises(Misuse, match="selects no environment"):
         env.reset(options={"reset_mask": ~both})
     with pytest.raises(Misuse, match="no options"):
         env.reset(options={"mask": both})

@@ -50,7 +50,7 @@ def test_without_a_configuration_it_says_where_one_was_looked_for(
     if text is not None:
         path.write_text(text)
     monkeypatch.setenv("KUBECONFIG", str(path))
-    with pytest.raises(ConfigurationError, match=r"(?s)there is no cluster.*KUBECONFIG.*kubectl get pods"):
+    with pytest.raises(ConfigurationError, match=r"(?s)no cluster for remotes.*KUBECONFIG.*kubectl get pods"):
         Cluster(None, None)
 
 
@@ -72,7 +72,7 @@ def test_token_that_the_cluster_does_not_know_is_told(fake: FakeCluster, tmp_pat
     path = fake.kubeconfig(tmp_path)
     path.write_text(path.read_text().replace(kube.TOKEN, "stale"))
     cluster = Cluster(None, None)
-    with pytest.raises(ClusterError, match="doesn't know who asks"):
+    with pytest.raises(ClusterError, match="doesn't recognise the client"):
         cluster.get(PODS, "any")
     cluster.close()
 

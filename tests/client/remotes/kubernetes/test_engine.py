@@ -164,7 +164,7 @@ def test_free_pods_are_shared_by_trainers_and_free_again_when_they_are_given_bac
     assert {address.host for address in addresses} == set(names)
     with pytest.raises(RemoteUnavailable) as refused:
         manage("1?how=pods&wait=1").start(no_progress)
-    assert "of 5 that are there 3 are ready, and of these 0 are ours and 3 somebody else's" in str(refused.value)
+    assert "of 5 that are there 3 are ready, and of these 0 are ours and 3 another client's" in str(refused.value)
     one.close()
     again = manage("2?how=pods&wait=10").start(no_progress)
     assert {address.host for address in again} == {address.host for address in addresses[:2]}
@@ -198,7 +198,7 @@ def test_token_that_remotes_do_not_know_is_told_with_what_to_look_at(
     put_pods(fake, running.hosts(1))
     (tmp_path / "wrong").write_text("wrong")
     manager = parse(f"kubernetes:1?how=pods&port={running.port}&token={tmp_path / 'wrong'}", PONG)
-    with pytest.raises(RemoteUnavailable, match=r"(?s)gives no lease.*pluriverse/role: trainer"):
+    with pytest.raises(RemoteUnavailable, match=r"(?s)granted no lease.*pluriverse/role: trainer"):
         manager.start(no_progress)
 
 
@@ -238,8 +238,8 @@ def test_without_a_token_it_says_where_to_get_it(fake: FakeCluster, monkeypatch:
     ("options", "wrong"),
     [
         ("how=jobs", "how is 'jobs', expected one of: claims, pods"),
-        ("how=pods&pool=x", "pool is of how=claims"),
-        ("selector=a=b", "selector is of how=pods"),
+        ("how=pods&pool=x", "pool needs how=claims"),
+        ("selector=a=b", "selector needs how=pods"),
         ("namspace=x", "has no option 'namspace'"),
     ],
 )

@@ -166,7 +166,7 @@ async def test_what_no_browser_says_ends_the_connection(nonsense: str) -> None:
         devtools.on_close(ended.append)
         with pytest.raises((ConnectionLost, CallTimedOut)):
             await devtools.call("A.b", timeout_s=1)
-        with pytest.raises(ConnectionLost, match="said what isn't DevTools"):
+        with pytest.raises(ConnectionLost, match="invalid DevTools message"):
             await devtools.call("A.b", timeout_s=1)
         await eventually(lambda: ended)
 

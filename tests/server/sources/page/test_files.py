@@ -71,7 +71,7 @@ async def test_nothing_outside_the_folder_is_served_and_no_folder_listed(folder:
 
 
 def test_what_is_not_there_is_named(folder: Path, tmp_path: Path) -> None:
-    with pytest.raises(StartError, match=f"there is no folder {tmp_path / 'vendor'}"):
+    with pytest.raises(StartError, match=f"no folder {tmp_path / 'vendor'}"):
         Files(tmp_path / "vendor").require("page.html")
     files = Files(folder)
     files.require("sub/a%20page.html?x=1#y")

@@ -158,7 +158,7 @@ async def test_a_page_that_says_too_much_is_refused_and_plays_on(pages: PageRemo
     episode = await pages.play("huge")
     reply = await ask(pages.agent)
     assert reply["method"] == "v0.reply.error"
-    assert "did not come within 2 s" in reply["body"]["message"]
+    assert "could not be read within 2 s" in reply["body"]["message"]
     await pages.press("a")
     reward = await pages.agent.hear_method("v0.env.reward", reward=1.0)
     assert reward["headers"]["episode_id"] == episode
@@ -181,7 +181,7 @@ async def test_observers_may_ask_at_a_limited_rate(pages: PageRemote) -> None:
         assert (await ask(observer))["method"] == "v0.reply.env.tree"
         reply = await ask(observer)
         assert reply["method"] == "v0.reply.error"
-        assert "observers are given" in reply["body"]["message"]
+        assert "observers may read" in reply["body"]["message"]
         await asyncio.sleep(1 / MAX_WATCHED_TREES_PER_S)
         assert (await ask(observer))["method"] == "v0.reply.env.tree"
 
@@ -192,5 +192,5 @@ async def test_while_an_episode_begins_there_is_no_tree(pages: PageRemote) -> No
     await pages.agent.reset("pages.lines-v0", leaving=before, seed=5)
     reply = await ask(pages.agent)
     assert reply["method"] == "v0.reply.error"
-    assert "no episode runs" in reply["body"]["message"]
+    assert "no episode is running" in reply["body"]["message"]
     await pages.agent.hear_method("v0.env.describe", env_state="running")

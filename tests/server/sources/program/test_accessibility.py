@@ -99,7 +99,7 @@ def test_program_that_ends_has_no_value_and_the_next_one_is_found(played: Played
 def test_program_without_a_bus_is_an_error_that_says_how_it_gets_one(tmp_path: Path) -> None:
     table = AccessibilitySource.model_validate({"from": "accessibility", "role": "label"})
     reader = make_program_reader(table, target(tmp_path, environment={"HOME": "/"}))
-    with pytest.raises(SourceError, match=r"say accessibility = true in \[program\]"):
+    with pytest.raises(SourceError, match=r"set accessibility = true in \[program\]"):
         reader.read()
 
 

@@ -133,5 +133,5 @@ def test_screen_that_ends_or_is_not_there_is_an_error() -> None:
     with pytest.raises(SourceError, match="is the X server running"):
         reader.read()
     reader.close()
-    with pytest.raises(SourceError, match=r"no window can be seen on the screen '.*'"):
+    with pytest.raises(SourceError, match=r"can't read the windows of '.*'"):
         title_reader(server).read()

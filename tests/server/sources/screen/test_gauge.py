@@ -135,5 +135,5 @@ def test_a_dials_centre_is_a_point_of_the_screen() -> None:
     read = make_dial("fuel", shades, [100, 50, 64, 64], [132, 82], [5, 28], [0, 360]).read(pixels)[0]
     assert isinstance(read, float)
     assert math.isclose(read, 0.25, abs_tol=0.01)
-    with pytest.raises(SourceError, match=r"fuel: there is no pixel of the dial within its region of 64x64 .* centre"):
+    with pytest.raises(SourceError, match=r"fuel: the dial has no pixel within its region of 64x64 .* centre"):
         make_dial("fuel", shades, [100, 50, 64, 64], [400, 82], [5, 28], [0, 360])

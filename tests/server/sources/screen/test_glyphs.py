@@ -54,10 +54,10 @@ def test_what_learn_did_not_make_is_refused_with_the_command_that_makes_it(tmp_p
     with pytest.raises(SourceError, match=rf"score: there is no {path}; .*{REMEDY}"):
         load(path)
     path.write_text("GIF89a")
-    with pytest.raises(SourceError, match=rf"is no PNG file; .*{REMEDY}"):
+    with pytest.raises(SourceError, match=rf"isn't a PNG file; .*{REMEDY}"):
         load(path)
     Image.new("L", (10, 10)).save(path)
-    with pytest.raises(SourceError, match=rf"no glyph file; .*{REMEDY}"):
+    with pytest.raises(SourceError, match=rf"not a glyph file; .*{REMEDY}"):
         load(path)
     for text in ("", "[]", "{}", "[" * 100_000, '{"cell": [1e999, 1]}'):
         write(path, text)

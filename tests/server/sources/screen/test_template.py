@@ -85,7 +85,7 @@ def test_a_region_without_room_is_refused_with_the_size_that_it_needs(tmp_path: 
 
 def test_a_picture_of_nothing_is_refused(tmp_path: Path) -> None:
     Image.new("RGBA", (10, 10)).save(tmp_path / "over.png")
-    with pytest.raises(SourceError, match="wholly transparent"):
+    with pytest.raises(SourceError, match="fully transparent"):
         load_template(tmp_path / "over.png", "over", (10, 10), 0.9, 0)
 
 

@@ -73,7 +73,7 @@ class AlfEnvironment(abc.ABC):
         return self._current_time_step
 
     def step(self, action: Nest) -> TimeStep:
-        """Act and return the step that follows; raise ``ActionError`` unless ``action`` is as ``action_spec`` says."""
+        """Act and return the next step; raise ``ActionError`` unless ``action`` matches ``action_spec``."""
         if self._current_time_step is None:
             return self.reset()
         self._current_time_step = self._step(action)
@@ -85,7 +85,7 @@ class AlfEnvironment(abc.ABC):
 
     def render(self, mode: str = "rgb_array") -> Any:
         """Return the picture, uint8 of shape (height, width, 3), or show it: ``"human"``."""
-        raise ConfigurationError(f"{type(self).__name__} has no picture to render as {mode!r}")
+        raise ConfigurationError(f"{type(self).__name__} can't render as {mode!r}")
 
     def get_info(self) -> Any:
         """Return all that is known of the last step, also what is no number: a dict, or a list of one for each."""
@@ -120,5 +120,5 @@ def one_seed_each(seed: int | Sequence[int], n: int) -> list[int]:
     first = validation.integer("seed", seed, 0) if given is None else 0
     seeds = [validation.integer("seed", each, 0) for each in (range(first, first + n) if given is None else given)]
     if len(seeds) != n:
-        raise ConfigurationError(f"there are {len(seeds)} seeds for {n} environments; expected one for each")
+        raise ConfigurationError(f"got {len(seeds)} seeds for {n} environments; expected one for each")
     return seeds

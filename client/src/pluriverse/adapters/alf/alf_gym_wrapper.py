@@ -86,7 +86,9 @@ class AlfGymWrapper(AlfEnvironment):
         """Return what the environment renders; raise ``ConfigurationError`` if it was made with another mode."""
         if mode != self.gym.render_mode:
             made = f"this environment was made with render_mode={self.gym.render_mode!r}"
-            raise ConfigurationError(f"{made}; make it with gymnasium.make(…, render_mode={mode!r}) to render it so")
+            raise ConfigurationError(
+                f"{made}; make it with gymnasium.make(…, render_mode={mode!r}) to render it that way"
+            )
         return self.gym.render()
 
     def get_info(self) -> dict[str, Any]:

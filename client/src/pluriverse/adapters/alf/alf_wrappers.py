@@ -58,7 +58,7 @@ class TimeLimit(AlfEnvironmentBaseWrapper):
     def __init__(self, env: AlfEnvironment, duration: int) -> None:
         super().__init__(env)
         if validation.integer("duration", duration, 1) and env.batched:
-            raise ConfigurationError("this is a batch; wrap each of them, or say max_episode_steps where it is made")
+            raise ConfigurationError("this is a batch; wrap each environment, or pass max_episode_steps when making it")
         self.duration = duration
         self._steps = 0
 

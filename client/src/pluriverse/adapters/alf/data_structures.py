@@ -1,6 +1,6 @@
 """``TimeStep``: what an environment returns at each step, and the functions that make one.
 
-Step type and discount together say where in an episode a step is:
+Step type and discount determine a step's place in an episode:
 
     FIRST  1  an episode begins; its reward is 0
     MID    1  the episode goes on
@@ -39,11 +39,11 @@ class TimeStep(NamedTuple):
         step_type: int32, one of ``StepType``.
         reward: float32, of shape ``reward_spec().shape``; 0 in FIRST.
         discount: float32.
-        observation: a nest as ``observation_spec()`` says.
-        prev_action: the action that led here, a nest as ``action_spec()`` says; zeros in FIRST.
+        observation: a nest like ``observation_spec()``.
+        prev_action: the action that led here, a nest like ``action_spec()``; zeros in FIRST.
         env_id: int32, the index in the batch.
         untransformed: for algorithms that change steps and keep those they were given; environments leave it empty.
-        env_info: a nest as ``env_info_spec()`` says.
+        env_info: a nest like ``env_info_spec()``.
 
     In a batch each array has the batch dimension in front.
     """

@@ -28,7 +28,7 @@ class ParallelAlfEnvironment(AlfEnvironment):
     def __init__(self, env_constructors: Sequence[Callable[..., AlfEnvironment]]) -> None:
         """Make each environment as ``constructor(env_id=…)``; raise ``ConfigurationError`` unless they are alike."""
         if not env_constructors:
-            raise ConfigurationError("there are no environments; expected one or more")
+            raise ConfigurationError("no environments; expected one or more")
         self._owner = Owner("this environment")
         self._threads = [ThreadPoolExecutor(1, "alf-environment") for _ in env_constructors]
         self._made = [

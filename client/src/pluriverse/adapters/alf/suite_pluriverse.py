@@ -43,7 +43,7 @@ class PluriverseAlfEnvironment(AlfEnvironment):
     Observations are the picture, uint8 of shape (n, channels, height, width); or a dict of ``vision``, ``text`` (see
     ``decode_text``) and ``observation`` (float32), where remotes send those. Actions, int64, are one number for each
     remote, a bit for each key, or a dict of ``pointer``, ``buttons`` and ``keys``. ``env_info`` has ``elapsed`` (int32,
-    steps of the episode), ``lives`` (int32, 0 where none are told), ``terminated``, ``truncated`` and ``lost`` (bool).
+    steps of the episode), ``lives`` (int32, 0 if not reported), ``terminated``, ``truncated`` and ``lost`` (bool).
     """
 
     batched = True
@@ -229,7 +229,7 @@ def action_spec(actions: ActionMap) -> Nest:
             "buttons": BoundedTensorSpec((BUTTONS,), "int64", 0, 1, "buttons"),
         }
         return {**parts, "keys": keys} if actions.keys else parts
-    raise ConfigurationError("no tensor holds a list of events; expected actions of discrete, keys or pointer")
+    raise ConfigurationError("tensors can't hold lists of events; expected actions of kind discrete, keys or pointer")
 
 
 def _draws(first: int) -> Iterator[int]:

@@ -131,7 +131,7 @@ def text_spec() -> BoundedTensorSpec:
 
 
 def encode_text(text: str) -> Array:
-    """Return a text as ``text_spec`` says; a longer one is cut between two characters."""
+    """Return a text in the form of ``text_spec``; a longer one is cut between two characters."""
     cut = text.encode("utf-8", "replace")[:TEXT_BYTES].decode("utf-8", "ignore").encode()
     return np.frombuffer(cut.ljust(TEXT_BYTES, b"\0"), np.uint8).copy()
 

@@ -107,7 +107,7 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """Tell the model where the pointer is."""
+    """Return the pointer's position to the model."""
 
 
 @dataclass(frozen=True, slots=True)

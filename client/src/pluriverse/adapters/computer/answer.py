@@ -8,7 +8,7 @@ from typing import Final
 from .images import Image
 
 # What comes after something that failed.
-NOT_EXECUTED: Final = "not executed: an action before it failed"
+NOT_EXECUTED: Final = "not executed: an earlier action failed"
 
 
 @dataclass(frozen=True, slots=True)

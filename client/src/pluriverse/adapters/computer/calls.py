@@ -63,7 +63,7 @@ def move_pointer(x: X = None, y: Y = None, mark: MarkNumber = None, holding: Hol
     """Move the pointer to a place or a mark, with keys held."""
     to = _place(x, y, mark)
     if to is None:
-        raise ActionError("a place is either x and y, or a mark")
+        raise ActionError("a position is either x and y, or a mark")
     return Move(to, _chord(holding))
 
 
@@ -145,7 +145,7 @@ def read(call: Any) -> Act:
         name = asked.name
         checked = _CHECKED.get(name)
         if checked is None:
-            raise ActionError(f"there is no action {name!r:.80}; expected one of {', '.join(_CHECKED)}")
+            raise ActionError(f"unknown action {name!r:.80}; expected one of {', '.join(_CHECKED)}")
         return checked(**asked.arguments)
     except ValidationError as error:
         first = error.errors()[0]
@@ -162,7 +162,7 @@ def _place(x: int | None, y: int | None, mark: int | None) -> Place | None:
         case int(), int(), None:
             return x, y
         case _:
-            raise ActionError("a place is either x and y, or a mark")
+            raise ActionError("a position is either x and y, or a mark")
 
 
 def _chord(names: str) -> Chord:

@@ -91,7 +91,7 @@ class Computer:
 
     @property
     def described(self) -> Any:
-        """What the remote says of the environment."""
+        """The remote's description of the environment."""
         return self._core.described
 
     @property
@@ -169,10 +169,10 @@ class Computer:
         return self._answer()
 
     def do_all(self, acts: Iterable[Callable[[], Act]]) -> list[Answer]:
-        """Read and do one after the other; after one that fails, none is done. Models read why."""
+        """Read and execute calls in order, and stop after a failure, whose answer has the reason."""
         acts = list(acts)
         if len(acts) > MAX_BATCH:
-            refused = Answer(f"{len(acts)} actions; at most {MAX_BATCH} are taken at once", failed=True)
+            refused = Answer(f"{len(acts)} actions; expected at most {MAX_BATCH} at once", failed=True)
             return [refused] * len(acts)
         answers: list[Answer] = []
         failed = False
@@ -198,7 +198,7 @@ class Computer:
             RemoteFailed: the remote broke.
         """
         if not 1 <= frames <= MAX_FRAMES:
-            raise ActionError(f"{frames} frames are wanted; expected 1 to {MAX_FRAMES}")
+            raise ActionError(f"{frames} frames; expected 1 to {MAX_FRAMES}")
         batches = self._hand.plan(ActFor(tuple(events), ms)).frames(self.frame_ms)
         wanted = {(number + 1) * len(batches) // frames for number in range(frames)}
         seen: list[Frame] = []
@@ -267,7 +267,7 @@ class Computer:
         """Return what is on the screen, in pixels of the picture. Acts may name its marks until the next one is read.
 
         Raises:
-            Misuse: the remote can't say it (its description lacks the capability "tree"), or no episode runs.
+            Misuse: the remote lacks the capability "tree", or no episode runs.
             RemoteFailed: the remote broke.
         """
         reply = self._core.env.tree(0)
@@ -363,7 +363,7 @@ class Computer:
                 return
         if self.over or self._core.whole.broken:
             what = "a call was interrupted" if self._core.whole.broken else "the episode is over, or none has begun"
-            raise ResetNeeded(f"{what}; begin another before you act")
+            raise ResetNeeded(f"{what}; begin another first")
         self._core.send({0: list(events)})
         for event in events:
             if isinstance(event, PointerEvent):

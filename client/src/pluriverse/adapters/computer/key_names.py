@@ -51,7 +51,7 @@ def chord(names: str) -> tuple[int, ...]:
     if parts[-2:] == ["", ""]:
         parts[-2:] = ["+"]
     if not all(part.strip() for part in parts):
-        raise ActionError(f"{names!r:.80} names no key; expected keys joined by +, such as ctrl+s")
+        raise ActionError(f"{names!r:.80} isn't a key; expected keys joined by +, such as ctrl+s")
     return together([part.strip() for part in parts])
 
 

@@ -204,13 +204,13 @@ class _Writer:
 
     def act_for(self, events: Sequence[tuple[float, InputEvent]], ms: float) -> None:
         if len(events) > MAX_EVENTS:
-            raise ActionError(f"{len(events)} events; at most {MAX_EVENTS} are taken at once")
+            raise ActionError(f"{len(events)} events; expected at most {MAX_EVENTS} at once")
         _ms(1, ms)
         for at, event in sorted(events, key=lambda timed: timed[0]):
             if not at >= 0:
-                raise ActionError(f"an event is to be at {at:g} ms, before the beginning")
+                raise ActionError(f"an event at {at:g} ms, before the beginning")
             if at > ms:
-                raise ActionError(f"an event is to be at {at:g} ms, after the end at {ms:g} ms")
+                raise ActionError(f"an event at {at:g} ms, after the end at {ms:g} ms")
             self.ms = at
             if isinstance(event, PointerEvent):
                 self._point(PointerEvent(*self.view.to_screen((event.x, event.y)), event.buttonmask))
@@ -222,7 +222,7 @@ class _Writer:
         if not isinstance(place, Mark):
             return self.view.to_screen(place)
         if self.marks is None:
-            raise ActionError("no marks were given yet: look with marks first")
+            raise ActionError("no marks yet: look with marks first")
         if place.number not in self.marks:
             there = f"1 to {len(self.marks)}" if self.marks else "none"
             raise ActionError(f"there is no mark {place.number}; those that were given last are {there}")
@@ -257,5 +257,5 @@ def _ms(count: int, ms: float) -> float:
     """Return how long something takes that is done so often."""
     if not 0 <= count * ms <= 1000 * MAX_SECONDS:
         times = f"{count} times " if count > 1 else ""
-        raise ActionError(f"it is to take {times}{ms:g} ms; 0 to {1000 * MAX_SECONDS:g} are taken at once")
+        raise ActionError(f"it is to take {times}{ms:g} ms; expected 0 to {1000 * MAX_SECONDS:g} at once")
     return count * ms

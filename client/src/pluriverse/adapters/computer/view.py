@@ -32,7 +32,7 @@ class View:
         """Return the pixel of the screen in the middle of a pixel of the picture."""
         px, py = point
         if not (0 <= px < self.width and 0 <= py < self.height):
-            raise ActionError(f"({px}, {py}) is outside of the picture, which is {self.width} by {self.height} pixels")
+            raise ActionError(f"({px}, {py}) is outside the picture, which is {self.width} by {self.height} pixels")
         x, y, across, down = self.box
         return x + (2 * px + 1) * across // (2 * self.width), y + (2 * py + 1) * down // (2 * self.height)
 

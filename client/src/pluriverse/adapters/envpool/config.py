@@ -109,7 +109,7 @@ class Config(NamedTuple):
         validation.integer("batch_size", self.batch_size, 0, self.num_envs)
         validation.number("repeat_action_probability", self.repeat_action_probability, 0, 1)
         if (self.img_height is None) != (self.img_width is None):
-            raise ConfigurationError("img_height and img_width go together; give both or neither")
+            raise ConfigurationError("expected both img_height and img_width, or neither")
         assert self.seeds  # or they are refused
         manager = self.manager()
         if manager is not None and not fit(self.num_envs, manager, self.connection.get("clock")):
@@ -120,7 +120,7 @@ class Config(NamedTuple):
         return self._replace(remotes=manager, batch_size=self.batch_size or self.num_envs)
 
     def manager(self) -> RemoteManager | None:
-        """Return the manager of the remotes; None: they are started as ``num_envs`` says."""
+        """Return the manager of the remotes; None: ``num_envs`` of them are started."""
         if self.remotes is None:
             return None
         start_s = self.connection.get("start_timeout_s", remotes_module.START_S)

@@ -76,7 +76,7 @@ class EnvPool:
         return len(self._games)
 
     def __reduce__(self) -> Any:
-        return self.core.env.__reduce__()  # raises, and says what to pickle instead
+        return self.core.env.__reduce__()  # raises, with what to pickle instead
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.config['task']!r}, num_envs={len(self)})"
@@ -292,7 +292,7 @@ class GymnasiumEnvPool(EnvPool, _Gymnasium):
         if seed is not None:
             warnings.warn("seeds are given to make(…, seed=…); reset(seed=…) is ignored", stacklevel=2)
         if options:
-            raise Misuse(f"reset has no options, such as {', '.join(options)}")
+            raise Misuse(f"reset takes no options, such as {', '.join(options)}")
         return super().reset(env_id)
 
     def _to(self, values: dict[str, Any], reset: bool) -> Any:

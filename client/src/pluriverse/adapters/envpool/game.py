@@ -18,7 +18,7 @@ from .config import INTEGERS, Config
 
 
 class Opening(NamedTuple):
-    """The actions that open an episode; None: there is none."""
+    """The actions that open an episode, or None."""
 
     noop: Any = None
     fire: Any = None

@@ -73,9 +73,7 @@ def make_spec(task_id: str, **kwargs: Any) -> EnvSpec:
     """
     known = {*Config._fields, *_CONNECTION} - {"task", "connection"}
     if unknown := sorted(kwargs.keys() - known):
-        raise ConfigurationError(
-            f"there is no option {', '.join(unknown)}; expected some of {', '.join(sorted(known))}"
-        )
+        raise ConfigurationError(f"unknown option {', '.join(unknown)}; expected some of {', '.join(sorted(known))}")
     options = {name: value for name, value in kwargs.items() if name not in _CONNECTION}
     connection = {name: value for name, value in kwargs.items() if name in _CONNECTION}
     config = Config(**{**_defaults(task_id), **options}, connection=connection)

@@ -48,7 +48,7 @@ class EnvSpec:
     """The options, observations and actions of an EnvPool, each for one environment."""
 
     def __init__(self, config: Config) -> None:
-        """Raise ``ConfigurationError`` if an option is wrong; it says which and why."""
+        """Raise ``ConfigurationError``, with the reason, if an option is wrong."""
         self.config: Config = config.checked()
 
     @cached_property

@@ -12,7 +12,7 @@ from pluriverse.rfb.picture import luma_of
 
 
 class Ale:
-    """The emulator as ale-py's wrappers know it, as far as the last step tells of it.
+    """The emulator with the interface of ale-py's wrappers, as far as the last step allows.
 
     Screens are the agent's pictures, with its ``size``, ``crop`` and ``grey``.
     """

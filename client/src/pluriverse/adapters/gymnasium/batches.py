@@ -23,7 +23,7 @@ class ObservationBatch:
     """The last observations of a core's environments, as one of arrays."""
 
     def __init__(self, core: Core) -> None:
-        """Make arrays for those that are filled anew each time."""
+        """Make arrays that are refilled each time."""
         self._observations = Observations(core.spaces, core.pictures)
         self._vision = np.empty((core.n, *core.pictures.shape), np.uint8)
         self._state_shape = self._observations.state_shape

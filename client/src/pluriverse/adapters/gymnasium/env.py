@@ -123,7 +123,7 @@ class PluriverseEnv(gymnasium.Env[Any, Any]):
 
         The observation is the newest frame that the agent has not seen yet: one that came while it was thinking, or
         else the next. The reward is the sum since the last step. ``terminated``: an outcome; ``truncated``: a time
-        limit, somebody else's reset, or a remote that broke. After a call that was interrupted, as by Ctrl-C, this one
+        limit, another client's reset, or a lost remote. After a call that was interrupted, as by Ctrl-C, this one
         gives its answer, and ignores ``action``.
 
         Raises:
@@ -205,7 +205,7 @@ class PluriverseEnv(gymnasium.Env[Any, Any]):
         """
         actions = self.core.actions
         if actions.kind != "discrete":
-            raise Misuse(f"only discrete actions have names, and these are of kind {actions.kind!r}")
+            raise Misuse(f"only discrete actions have names; these are of kind {actions.kind!r}")
         return [choice.name for choice in actions.choices]
 
     def close(self) -> None:

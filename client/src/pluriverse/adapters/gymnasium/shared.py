@@ -62,14 +62,14 @@ def open_core(
         manager = remotes_module.parse(remotes, env_id, start_timeout_s=start_timeout_s)
     if manager is not None and not fit(n, manager, options.get("clock")):
         raise ConfigurationError(
-            f"remotes={remotes!r} are {manager.n}, and this is an environment of {n}; say remotes={n}, or make a "
-            f"vector of them with gymnasium.make_vec(…, num_envs={manager.n}, remotes={remotes!r})"
+            f"remotes={remotes!r} are {manager.n}, expected {n}; pass remotes={n}, or make a "
+            f"vector with gymnasium.make_vec(…, num_envs={manager.n}, remotes={remotes!r})"
         )
     return make_copies(env_id, n, manager, slots=slots, start_timeout_s=start_timeout_s, pictures=pictures, **options)
 
 
 def spec_of(core: Core, spec: EnvSpec | None) -> EnvSpec | None:
-    """Return a spec as it holds for a core: what is registered says how environments are in real time."""
+    """Return the spec of a core: registered specs describe environments in real time."""
     return replace(spec, nondeterministic=False) if spec is not None and core.exact else spec
 
 

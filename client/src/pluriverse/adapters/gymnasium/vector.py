@@ -64,7 +64,7 @@ class PluriverseVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
             num_envs: how many.
             remotes: ``num_envs`` of them, as in ``pluriverse.make``; None: start them.
             autoreset_mode: ``NextStep``, ``SameStep`` or ``Disabled``.
-            copy: whether observations are new arrays, or the same ones each time, filled anew.
+            copy: whether observations are new arrays, or the same ones each time, refilled.
             render_mode: ``"human"``, ``"rgb_array"`` or None.
             measured: True: ``infos`` have numbers, lags and counts among them, the same keys at every step. "full":
                 ids, texts, states and what the program reports, too; so has ``final_info``. False: only the latter.
@@ -291,7 +291,7 @@ class PluriverseVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
             raise Misuse(f"reset_mask is {given!r:.80}; expected a NumPy array of {self.num_envs} booleans")
         chosen = {index for index in everyone if mask[index]}
         if not chosen:
-            raise Misuse("reset_mask chooses no environment; expected one at least")
+            raise Misuse("reset_mask selects no environment; expected at least one")
         if any(self.core.phase(index) is Phase.NEW for index in everyone if index not in chosen):
-            raise Misuse("the first reset is one of all environments; leave reset_mask out")
+            raise Misuse("the first reset must reset all environments; omit reset_mask")
         return chosen

@@ -34,7 +34,7 @@ POOLS: Final = Kind(GROUP, VERSION, "sandboxwarmpools")
 TTL_S: Final = 180.0
 RENEW_S: Final = TTL_S / 3
 
-# What agent-sandbox's controller says of a claim that will never be ready.
+# The reasons of agent-sandbox's controller for claims that will never be ready.
 HOPELESS: Final = frozenset(
     {
         "ClaimExpired",
@@ -57,7 +57,7 @@ REFUSED_S: Final = 0.5
 MANAGER: Final = "pluriverse/manager"
 OWNER: Final = "pluriverse/owner"
 
-# The pod that this runs in, if its manifest says so (docs/fleet.md).
+# The pod that this runs in, if its manifest sets it (docs/fleet.md).
 POD_NAME: Final = "PLURIVERSE_POD_NAME"
 POD_UID: Final = "PLURIVERSE_POD_UID"
 
@@ -84,7 +84,7 @@ class Sandbox(Place):
     def why_gone(self) -> str | None:
         manifest = self._claims.watched.get(self.name)
         if manifest is None:
-            # The watch may tell only later that there is one.
+            # The watch may report it only later.
             return f"the sandbox claim {self.name} was deleted" if self._seen else None
         self._seen = True
         ready = condition(manifest, "Ready")
@@ -141,15 +141,13 @@ class Claims:
         try:
             self._cluster.delete(CLAIMS, name)
         except ClusterError as error:
-            log.warning("the sandbox claim %s will expire by itself within %g s: %s", name, TTL_S, error)
+            log.warning("the sandbox claim %s will expire within %g s: %s", name, TTL_S, error)
 
     def none_free(self, name: str) -> str:
         """Return why there was no sandbox in time."""
         ready = condition(self.watched.get(name) or {}, "Ready")
-        said = (
-            f"{ready.get('reason', '')}: {ready.get('message', '')}" if ready else "its controller says nothing of it"
-        )
-        pool = "the pool can't be looked at"
+        said = f"{ready.get('reason', '')}: {ready.get('message', '')}" if ready else "its controller reports no status"
+        pool = "the pool can't be read"
         with contextlib.suppress(ClusterError):
             manifest = self._cluster.get(POOLS, self._pool)
             replicas, status = manifest.get("spec", {}).get("replicas"), manifest.get("status", {})

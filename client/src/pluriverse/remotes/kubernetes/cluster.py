@@ -1,4 +1,4 @@
-"""One namespace of a cluster, as its API server shows it: objects are dicts, errors say what mends them.
+"""One namespace of a cluster, as its API server shows it: objects are dicts, errors have the fix.
 
 The official client reads the configuration, and makes the connections that it asks for: certificates, tokens that
 change, proxies. What is asked is a handful of paths, so that its models of every kind aren't needed.
@@ -28,7 +28,7 @@ from pluriverse.errors import ConfigurationError, RemoteUnavailable, printable
 
 Manifest = dict[str, Any]
 
-# A server that works answers in milliseconds; one that is busy says so.
+# A working server answers in milliseconds; a busy one reports it.
 CONNECT_S: Final = 5.0
 ANSWER_S: Final = 20.0
 
@@ -40,7 +40,7 @@ LATEST_S: Final = 10
 # As many remotes start at once; further connections are opened and closed again.
 CONNECTIONS: Final = 64
 
-# A watch is begun anew this often, so that one whose connection was lost without a word is noticed.
+# A watch is restarted this often, so that one whose connection was lost without a word is noticed.
 WATCH_S: Final = 30
 SILENCE_S: Final = WATCH_S + 10.0
 
@@ -78,7 +78,7 @@ PODS: Final = Kind("", "v1", "pods")
 
 
 class ClusterError(RemoteUnavailable):
-    """The API server refused something, with an HTTP ``status``; or it can't be reached, and that is None."""
+    """The API server refused something, with an HTTP ``status``; or None if it can't be reached."""
 
     def __init__(self, message: str, status: int | None = None) -> None:
         super().__init__(message)
@@ -123,7 +123,7 @@ class Cluster:
                 raise
 
     def patch(self, kind: Kind, name: str, changes: Manifest) -> None:
-        """Merge changes into an object, again where somebody else changes it at the same time."""
+        """Merge changes into an object, and retry if another client changes it at the same time."""
         for attempt in range(ATTEMPTS):
             try:
                 self._ask("PATCH", "patch", kind, name, body=changes)
@@ -239,12 +239,12 @@ class Cluster:
         what = f"{kind} {name!r}" if name else str(kind)
         match status:
             case http.HTTPStatus.UNAUTHORIZED:
-                said = f"{self._configuration.host} doesn't know who asks (401); see: kubectl auth whoami"
+                said = f"{self._configuration.host} doesn't recognise the client (401); see: kubectl auth whoami"
             case http.HTTPStatus.FORBIDDEN if "exceeded quota" in message:
                 said = f"the quota of namespace {self.namespace} is used up: {message}"
             case http.HTTPStatus.FORBIDDEN:
                 said = (
-                    f"you may not {verb} {kind} in {self}: {message}\nWhoever administers it gives the right to "
+                    f"you may not {verb} {kind} in {self}: {message}\nAn administrator grants this to "
                     f"serviceAccountName: pluriverse-trainer with: {ROLE.format(namespace=self.namespace)}"
                 )
             case http.HTTPStatus.NOT_FOUND if not name:
@@ -256,7 +256,7 @@ class Cluster:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """What a watch tells. ``manifest`` None: ``name`` was deleted, or, where there is no name, nothing has changed."""
+    """An event of a watch. ``manifest`` None: ``name`` was deleted, or, without a name, nothing has changed."""
 
     version: str
     name: str | None
@@ -264,7 +264,7 @@ class Event:
 
 
 def events(response: urllib3.BaseHTTPResponse) -> Iterator[Event]:
-    """Yield what a watch tells, until it ends."""
+    """Yield the events of a watch, until it ends."""
     rest = b""
     try:
         for data in response.stream():
@@ -287,7 +287,7 @@ def _event(line: bytes) -> Event:
 
 
 def _configuration(context: str | None) -> tuple[client.Configuration, str]:
-    """Return how to reach a cluster, and the namespace that is meant where none is named."""
+    """Return how to reach a cluster, and its default namespace."""
     configuration = client.Configuration()
     # Half of its types are missing.
     untyped: Any = config
@@ -304,18 +304,16 @@ def _configuration(context: str | None) -> tuple[client.Configuration, str]:
         return configuration, chosen["context"].get("namespace", "default")
     except (ConfigException, YAMLError, OSError, ValueError, LookupError, TypeError, AttributeError) as error:
         where = (
-            "This is a pod, whose service account's token is used"
+            "This is a pod; its service account token is used"
             if in_pod
-            else "This is no pod with a service account's token, so the configuration is looked for in $KUBECONFIG and "
+            else "This isn't a pod with a service account token, so the configuration is read from $KUBECONFIG and "
             "~/.kube/config"
         )
-        raise ConfigurationError(
-            f"there is no cluster to ask for remotes: {error}\n{where}; see whether this works: kubectl get pods"
-        ) from error
+        raise ConfigurationError(f"no cluster for remotes: {error}\n{where}; check with: kubectl get pods") from error
 
 
 def _message(body: bytes) -> str:
-    """Return what an API server says of an error."""
+    """Return an API server's message about an error."""
     with contextlib.suppress(ValueError, LookupError, TypeError):
         return _printable(parse_object(body)["message"])
     return _printable(body.decode(errors="replace"))

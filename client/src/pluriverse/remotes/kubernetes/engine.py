@@ -30,10 +30,10 @@ HOW: Final = ("claims", "pods")
 TRIES: Final = 8
 
 SECRET: Final = (
-    "mount the Secret pluriverse-fleet into this pod, and name its key: ?token=/run/secrets/pluriverse/token"  # noqa: S105
+    "mount the Secret pluriverse-fleet into this pod, and pass its key: ?token=/run/secrets/pluriverse/token"  # noqa: S105
 )
 HINT: Final = (
-    "Only pods with the label pluriverse/role: trainer reach remotes; and the token has to be the one in the Secret "
+    "Only pods with the label pluriverse/role: trainer reach remotes; and the token must be the one in the Secret "
     "pluriverse-fleet that the remotes were started with."
 )
 
@@ -63,9 +63,9 @@ class KubernetesOptions(EngineOptions):
         if self.how not in HOW:
             raise ValueError(f"how is {self.how!r}, expected one of: {', '.join(HOW)}")
         if self.how == "pods" and self.pool is not None:
-            raise ValueError("pool is of how=claims; pods are named by their labels: selector=…")
+            raise ValueError("pool needs how=claims; select pods by their labels: selector=…")
         if self.how == "claims" and self.selector is not None:
-            raise ValueError("selector is of how=pods; sandboxes come from a pool: pool=…")
+            raise ValueError("selector needs how=pods; sandboxes come from a pool: pool=…")
 
 
 class KubernetesEngine(Engine[Place]):
@@ -75,7 +75,7 @@ class KubernetesEngine(Engine[Place]):
 
     def __init__(self, runtime: str, env_id: str, options: KubernetesOptions) -> None:
         """Watch the places; raise ``ConfigurationError`` if there is no cluster, no pool, no right or no token."""
-        del env_id  # the agent's reset says it
+        del env_id  # the agent's reset sends it
         self._options = options
         self._address("")
         self._cluster = Cluster(options.namespace, options.context)
@@ -96,7 +96,7 @@ class KubernetesEngine(Engine[Place]):
         return self._places.make(self._keeper)
 
     def begin(self, remote: Place) -> None:
-        """Wait for a place whose remote nobody else has, and lease it."""
+        """Wait for a place with a free remote, and lease it."""
         deadline = time.monotonic() + self._options.wait
         silent = 0
         while True:

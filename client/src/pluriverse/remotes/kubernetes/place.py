@@ -74,7 +74,7 @@ class Place(ABC):
 
     @abstractmethod
     def refused(self) -> None:
-        """Note that the remote in the pod that was found is somebody else's, or doesn't answer."""
+        """Note that the remote in the found pod is in use by another client, or doesn't answer."""
 
     @abstractmethod
     def why_gone(self) -> str | None:

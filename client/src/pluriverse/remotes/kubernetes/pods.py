@@ -35,14 +35,14 @@ class Pod(Place):
         self._pods = pods
 
     def find(self, deadline: float) -> str:
-        """Return the address of a pod that is ready, and isn't known to be somebody's."""
+        """Return the address of a ready pod that isn't known to be in use."""
         manifest: Manifest | None = None
         while manifest is None:
             if self.stopped:
                 raise RemoteUnavailable(STOPPED)
             if not left_s(deadline):
                 raise RemoteUnavailable(self._pods.none_free())
-            # One that was refused may be free again, of which no event tells.
+            # One that refused may be free again, without an event.
             manifest = self._pods.watched.wait_for(self._choose, min(REFUSED_S, left_s(deadline)))
         return manifest["status"]["podIP"]
 
@@ -103,7 +103,7 @@ class Pods:
         return Pod(keeper, self)
 
     def choose(self) -> Manifest | None:
-        """Return a pod that may be free, and have it for ourselves; None if there is none."""
+        """Return a pod that may be free, and have it for ourselves, or None."""
         ready = self._ready()
         now = time.monotonic()
         with self._lock:
@@ -127,12 +127,12 @@ class Pods:
         self.watched.wake()
 
     def set_deletion_cost(self, name: str | None, cost: str) -> None:
-        """Say how dear a pod is to us; without the right to do so, the cluster chooses as it likes."""
+        """Set a pod's deletion cost; without that permission, the cluster chooses freely."""
         assert name is not None
         try:
             self._cluster.patch(PODS, name, {"metadata": {"annotations": {DELETION_COST: cost}}})
         except ClusterError as error:
-            log.info("the cluster may remove pod %s while it plays: %s", name, error)
+            log.info("the cluster may remove pod %s while it is playing: %s", name, error)
 
     def none_free(self) -> str:
         """Return why there was no free one in time."""
@@ -141,7 +141,7 @@ class Pods:
             ours = len(self._ours)
         return (
             f"no pod of {self._selector} in {self._cluster} became free in time: of {there} that are there {ready} are "
-            f"ready, and of these {ours} are ours and {ready - ours} somebody else's\nFor more of them: kubectl scale "
+            f"ready, and of these {ours} are ours and {ready - ours} another client's\nFor more of them: kubectl scale "
             f"--namespace {self._cluster.namespace} --replicas=N deployment/NAME; others are named by ?selector=…"
         )
 

@@ -31,7 +31,7 @@ class Watched:
     """The objects of a namespace that have some labels, by name.
 
     A watch that ends, breaks or is refused is taken up where it was; if the server no longer knows what was since then
-    (410 Gone), all are listed anew.
+    (410 Gone), all are listed again.
     """
 
     def __init__(self, cluster: Cluster, kind: Kind, selector: str) -> None:
@@ -47,7 +47,7 @@ class Watched:
         self._thread.start()
 
     def get(self, name: str) -> Manifest | None:
-        """Return an object, None if there is none of this name."""
+        """Return an object, or None without one of this name."""
         with self._changed:
             return self._objects.get(name)
 
@@ -96,7 +96,7 @@ class Watched:
                 if error.status == http.HTTPStatus.GONE:
                     self._version = ""
                 log.info("the watch of %s: %s", self._kind, error)
-            # A watch that has served its time is begun anew at once, one that ends too soon after a while.
+            # A watch that has served its time is restarted at once, one that ends too soon after a while.
             retry_s = FIRST_RETRY_S if time.monotonic() - began > LAST_RETRY_S else min(2 * retry_s, LAST_RETRY_S)
             self._pause(retry_s * random.uniform(0.5, 1.0))  # noqa: S311 - so that trainers don't ask all at once
 

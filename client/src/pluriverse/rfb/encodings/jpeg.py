@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-import simplejpeg  # pyright: ignore[reportMissingTypeStubs] - it has them, in a place where nobody looks
+import simplejpeg  # pyright: ignore[reportMissingTypeStubs] - it has them, in an unusual place
 from pluriverse_protocol.rfb.errors import BadData
 from pluriverse_protocol.rfb.geometry import Region
 

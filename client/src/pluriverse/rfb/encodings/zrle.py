@@ -31,7 +31,7 @@ PLAIN_RUNS: Final = 128
 FIRST_PALETTE_RUNS: Final = 130
 MAX_PALETTE: Final = 127
 
-# A run's length is 1 and its bytes added up; each byte of 255 says that another follows.
+# A run's length is 1 plus the sum of its bytes; a byte of 255 means that another follows.
 MORE: Final = 255
 IS_RUN: Final = 128
 RECORD_BYTES: Final = 4  # a colour and a length that is one byte

@@ -63,6 +63,6 @@ def worth(field: Mask) -> float:
 
 
 def best_place(field: Mask, piece: Mask) -> Place | None:
-    """Return the best place, None if there is none; of several as good the same, however the piece is turned."""
+    """Return the best place, or None; of equally good ones the same, however the piece is turned."""
     found = [(round(worth(after), 6), after.tobytes(), place) for place, after in places(field, piece)]
     return max(found, default=(0.0, b"", None))[2]

@@ -41,7 +41,7 @@ def pushed(tiles: Tiles, way: int) -> tuple[Tiles, int]:
 
 
 def best_push(tiles: Tiles, depth: int = 3) -> int | None:
-    """Return the best push, None if there is none."""
+    """Return the best push, or None."""
     return _look_ahead(tiles, depth)[1]
 
 

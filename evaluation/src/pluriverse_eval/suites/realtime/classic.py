@@ -37,7 +37,7 @@ class CartPole:
 
 
 class MountainCar:
-    """Pushes the way that the car will roll when the push comes, which the slope below it tells."""
+    """Pushes the way that the car will roll when the push comes, which follows from the slope below it."""
 
     WHEELS: Final = (128, 128, 128)
     LOOK_AHEAD_MS: Final = 75.0

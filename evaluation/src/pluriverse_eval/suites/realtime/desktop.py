@@ -11,7 +11,7 @@ from pluriverse_eval.agents import Seen
 
 
 class YadOrder:
-    """Fills the form in by keys, as the letter says, which comes as text; once."""
+    """Fills in the form by keys, following the letter, which comes as text; once."""
 
     LETTER: Final = re.compile(r"Please send me (\d+) kites of size (\w+) to (\w+)\.\s+Yours, (.+)")
     SIZES: Final = ("small", "medium", "large")

@@ -76,7 +76,7 @@ def find(nodes: Sequence[Node], role: str, name: str | None = None) -> list[Node
 
 
 def click(nodes: Sequence[Node]) -> list[Act] | None:
-    """Return a click at the first of some nodes; None if there is none yet."""
+    """Return a click at the first of some nodes, or None before they appear."""
     return [Click(at=middle(nodes[0].box))] if nodes else None
 
 

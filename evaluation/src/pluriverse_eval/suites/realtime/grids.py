@@ -116,7 +116,7 @@ def _hue(colour: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def path(grid: Grid, target: Square) -> list[int]:
-    """Return the shortest way to stand before a target, as choices; empty if one does, or there is none."""
+    """Return the shortest way to stand before a target, as choices; empty if already there, or without one."""
     right, bottom = (max(along) for along in zip(*grid.things, strict=True))
     begin = grid.agent, grid.way
     ways: dict[tuple[Square, int], list[int]] = {begin: []}
@@ -151,7 +151,7 @@ class Walker(ABC):
             self._grid, self._since = grid, seen.ms
         if not seen.text or seen.ms < self._since + STEADY_MS:
             return None
-        # What is lit changes the picture, too, but only this says that a step was taken.
+        # Lighting changes the picture too, but only this shows that a step was taken.
         if self._patience.waits(seen.ms, np.array((*grid.agent, grid.way, len(grid.things)))):
             return None
         return hold(self.step(seen, grid))

@@ -20,7 +20,7 @@
   const MAX_NESTING = 5;
   const NESTED_MS = 4;
   const IDLE_MS = 10;
-  // A page that waits in a loop waits for ever where reading the time takes none.
+  // A page that waits in a loop would wait for ever if reading the time took none.
   const FREE_READS = 1000;
   const READ_MS = 1 / TICKS_PER_MS;
   // A page that isn't visible gets no frames.
@@ -277,7 +277,7 @@
       later(realm, abort, delay, [], false);
       return controller.signal;
     };
-    // Sound that is made goes on in real time; what asks for its time is told the page's.
+    // Sound plays in real time; reading its time returns the page's.
     const sounds = new WeakMap();
     getter(realm.BaseAudioContext.prototype, "currentTime", function () {
       if (!sounds.has(this)) sounds.set(this, now);

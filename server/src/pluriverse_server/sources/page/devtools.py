@@ -1,4 +1,4 @@
-"""A DevTools connection over a pipe, which nobody else can reach: calls with their results, and events.
+"""A DevTools connection over a private pipe: calls with their results, and events.
 
 ::
 
@@ -51,7 +51,7 @@ _ANSWER: Final = re.compile(rb'\{"id": ?(\d{1,15}),')
 
 
 class DevToolsError(Exception):
-    """A call failed; the message says which, and why."""
+    """A call failed; the message names it and the reason."""
 
 
 class CallFailed(DevToolsError):
@@ -63,7 +63,7 @@ class CallTimedOut(DevToolsError):
 
 
 class ConnectionLost(DevToolsError):
-    """The connection is closed; the message says why."""
+    """The connection is closed; the message gives the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,9 +186,9 @@ class DevTools:
         except (asyncio.IncompleteReadError, OSError):
             pass
         except asyncio.LimitOverrunError:
-            why = f"the browser said what isn't DevTools: over {MAX_MESSAGE_BYTES} bytes at once"
+            why = f"invalid DevTools message: over {MAX_MESSAGE_BYTES} bytes at once"
         except ValueError as error:
-            why = f"the browser said what isn't DevTools: {error}"
+            why = f"invalid DevTools message: {error}"
         finally:
             self._end(why)
 

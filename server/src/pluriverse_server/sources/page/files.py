@@ -97,7 +97,7 @@ class Files:
         """Raise StartError, with the file's name, if the page that an episode starts with doesn't exist."""
         if not self._folder.is_dir():
             raise StartError(
-                f"page.files: there is no folder {self._folder}; fill it as the runtime's own notes say, or mount yours"
+                f"page.files: no folder {self._folder}; fill it as the runtime's README describes, or mount yours"
             )
         path = unquote(urlsplit(start).path)
         if self._find(path) is None:
@@ -126,7 +126,7 @@ class Files:
             self.answered += 1
 
     def _find(self, path: str) -> Path | None:
-        """Return the file; None if there is none of that name within the folder."""
+        """Return the file, or None unless the folder has it."""
         try:
             found = (self._root / path.lstrip("/")).resolve(strict=True)
         except (OSError, ValueError, RuntimeError):

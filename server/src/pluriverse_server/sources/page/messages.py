@@ -71,7 +71,7 @@ def read(payload: str, rewards: int) -> PageMessage:
         said = kinds.read(PageMessage, document)
         size = 0 if said.observation is None else len(dump({"observation": said.observation}))
     except ValueError as error:
-        raise BadValue(f"the page said what can't be read: {error}") from None
+        raise BadValue(f"invalid message from the page: {error}") from None
     if size > MAX_REPORT_BYTES - _REPORT_MARGIN:
         raise BadValue(f"page: observation is {size} bytes of JSON, over {MAX_REPORT_BYTES - _REPORT_MARGIN}")
     return said

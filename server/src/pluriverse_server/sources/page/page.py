@@ -203,13 +203,13 @@ class Page:
 
     async def tree(self, picture: Box) -> Tree:
         if self.guard.dialog_open:
-            raise NoTree("a dialog of the browser's waits for an answer, and is not part of the page")
+            raise NoTree("a browser dialog waits for an answer, and is not part of the page")
         try:
             said = await self._ask_beside(ASK) or await self._ask_beside(installer())
         except DevToolsError as error:
-            raise NoTree(f"the page's tree did not come within {_BESIDE_MS / 1000:g} s: {error}") from error
+            raise NoTree(f"the page's tree could not be read within {_BESIDE_MS / 1000:g} s: {error}") from error
         except FileNotFoundError as error:
-            raise NoTree(f"trees of pages need {error.filename}, which is fetched by: make assets") from error
+            raise NoTree(f"trees of pages need {error.filename}; fetch it with: make assets") from error
         return await asyncio.to_thread(lambda: trim(read(said), picture))
 
     async def _ask_beside(self, expression: str) -> Any:
@@ -231,7 +231,7 @@ class Page:
         for key, function in self._outline.watcher.functions.items():
             script = {"expression": function, "sourceURL": key, "persistScript": False}
             if details := (await self._call("Runtime.compileScript", script)).get("exceptionDetails"):
-                raise ManifestError(f"{key} is no JavaScript expression: {_description(details)}")
+                raise ManifestError(f"{key} isn't a JavaScript expression: {_description(details)}")
 
     async def _prepare(self, on_said: Callable[[str], None]) -> None:
         outline = self._outline

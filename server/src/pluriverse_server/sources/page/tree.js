@@ -1,4 +1,4 @@
-// Runs beside a page's scripts in a world of its own, where they can't reach it: says what of the page is drawn, as JSON
+// Runs beside a page's scripts in a world of its own, where they can't reach it: returns what of the page is drawn, as JSON
 // of [parent, role, name, value, left, top, right, bottom], in pixels of the screen. `accessible` is dom-accessibility-api.
 //
 // What only passes clicks on (pointer-events: none) isn't known to hide anything, and shadow roots that are closed are

@@ -1,4 +1,4 @@
-"""What says what is to be seen of a page, and how what it says is read. Pure."""
+"""The script that reads a page's tree, and the parser of its answer. Pure."""
 
 from __future__ import annotations
 

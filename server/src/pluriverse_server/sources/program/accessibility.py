@@ -71,7 +71,7 @@ class AccessibilityReader(ProgramReader):
             return None
         except BusLost as error:
             self.close()
-            raise SourceError(f"the program's widgets can't be read: {error}; was the bus ended?") from error
+            raise SourceError(f"the program's widgets can't be read: {error}; has the bus ended?") from error
 
     def close(self) -> None:
         if self._bus is not None:
@@ -204,13 +204,11 @@ def open_bus(environment: Mapping[str, str]) -> Bus:
         return Bus(address)
     session = environment.get("DBUS_SESSION_BUS_ADDRESS")
     if not session:
-        raise SourceError("the program has no bus for its widgets; say accessibility = true in [program]")
+        raise SourceError("the program has no accessibility bus; set accessibility = true in [program]")
     with contextlib.closing(Bus(session)) as bus:
         address = bus.ask(LAUNCHER, "org.a11y.Bus.GetAddress", "s")
     if not address:
-        raise SourceError(
-            "the session's bus knows of no accessibility bus; install it with: apt-get install at-spi2-core"
-        )
+        raise SourceError("the session bus has no accessibility bus; install it with: apt-get install at-spi2-core")
     return Bus(address)
 
 

@@ -31,7 +31,7 @@ START_DEADLINE_S: Final = 10.0
 # What starts AT-SPI's registry; at-spi2-core has it.
 SERVICES: Final = Path("/usr/share/dbus-1/accessibility-services")
 
-# Beside its own services the bus starts AT-SPI's registry on demand; nobody else gets in.
+# Beside its own services the bus starts AT-SPI's registry on demand; no other client gets in.
 _CONFIGURATION: Final = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
  "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
 <busconfig>
@@ -157,7 +157,7 @@ class AccessibilityBus:
                     await asyncio.to_thread(_switch_on, address)
             except (TimeoutError, BusLost) as error:
                 await bus.stop()
-                output = f"; it said: {child.output_tail}" if child.output_tail else ""
+                output = f"; its output: {child.output_tail}" if child.output_tail else ""
                 raise StartError(
                     f"the accessibility bus did not start: {error or 'it was not there in time'}; try it yourself: "
                     f"{shlex.join(command[:-1])}{output}"

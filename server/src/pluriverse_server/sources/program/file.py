@@ -51,7 +51,7 @@ class FileReader(ProgramReader):
         if found == self._seen:
             return
         if not stat.S_ISREG(status.st_mode):
-            raise SourceError(f"{self._path} is no file; expected one with scores")
+            raise SourceError(f"{self._path} isn't a file; expected one with scores")
         try:
             self._value = _find(_read(self._path), self._table.format, self._table.key)
         # configparser raises AttributeError for a line that continues one without a value.

@@ -135,8 +135,7 @@ class _File:
         behind = status.st_size - self._offset
         if behind > MAX_BEHIND_BYTES:
             raise SourceError(
-                f"{self._path} grew by {behind} bytes that aren't read yet, over {MAX_BEHIND_BYTES}; let the program "
-                "write less"
+                f"{self._path} grew by {behind} bytes that aren't read yet, over {MAX_BEHIND_BYTES}; reduce its output"
             )
         data = self._read_on(self._descriptor)
         if not data and self._replaced(status):

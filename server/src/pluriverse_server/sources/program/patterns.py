@@ -13,7 +13,7 @@ from pluriverse_server.sources.reading import MAX_TEXT_CHARS, SourceError
 # A line takes some microseconds; a pattern that backtracks exponentially would block everything.
 MATCH_TIMEOUT_S: Final = 0.25
 
-# Floats can't tell longer integers from their neighbours.
+# Floats can't represent longer integers exactly.
 _INTEGER: Final = re.compile(r"[+-]?[0-9]{1,15}")
 _NUMBER: Final = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
@@ -40,7 +40,7 @@ class Matcher:
         except TimeoutError:
             raise SourceError(
                 f"its pattern took over {MATCH_TIMEOUT_S} s on the text {text!r:.120}; "
-                "write one that can fail in one way alone, without nested repetitions"
+                "write one without nested repetitions"
             ) from None
 
     def value(self, text: str) -> Value:

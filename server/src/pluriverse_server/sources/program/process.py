@@ -48,7 +48,7 @@ class TitleReader(ProgramReader):
         except (DisplayLost, *CONNECTION_ERRORS) as problem:
             self.close()
             raise SourceError(
-                f"no window can be seen on the screen {self._display_name!r}: {problem}; is the X server running?"
+                f"can't read the windows of {self._display_name!r}: {problem}; is the X server running?"
             ) from problem
 
     def close(self) -> None:

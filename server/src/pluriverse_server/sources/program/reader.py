@@ -34,7 +34,7 @@ class ProgramReader(ABC):
 
     @abstractmethod
     def look(self) -> Value:
-        """Return the value, or None if there is none; raise SourceError as ``read`` does."""
+        """Return the value or None; raise SourceError as ``read`` does."""
 
     def close(self) -> None:  # noqa: B027 - most hold nothing
         """Release files and connections."""
@@ -67,7 +67,7 @@ class ProgramOutput:
             if start < self._dropped:
                 raise SourceError(
                     f"the program wrote over {MAX_KEPT_BYTES} bytes of output faster than they could be read; "
-                    "let it write less"
+                    "reduce its output"
                 )
             begin = start - self._dropped
             return bytes(self._kept[begin : begin + size])

@@ -1,4 +1,4 @@
-"""What is on a desktop, as its programs tell by AT-SPI."""
+"""The tree of a desktop, from AT-SPI."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def read_tree(environment: Mapping[str, str]) -> list[Found]:
         with contextlib.closing(open_bus(environment)) as bus:
             return _read(bus, time.monotonic() + TREE_S / 2)
     except TimeoutError:
-        raise NoTree("the program doesn't answer when it is asked for its widgets") from None
+        raise NoTree("the program doesn't answer requests for its widgets") from None
     except (SourceError, BusLost) as error:
         raise NoTree(f"the program's widgets can't be read: {error}") from error
 

@@ -83,7 +83,7 @@ class DialReader:
         away = np.hypot(x, y)
         on_dial = (radius[0] <= away) & (away <= radius[1]) & (along <= 1)
         if not on_dial.any():
-            raise ValueError(f"there is no pixel of the dial within its region of {size[0]}x{size[1]} pixels")
+            raise ValueError(f"the dial has no pixel within its region of {size[0]}x{size[1]} pixels")
         order = np.argsort(along[on_dial], kind="stable")
         # The pixels of the dial in their order on its way, and how far along each of them is.
         self._places = np.flatnonzero(on_dial)[order]

@@ -200,7 +200,7 @@ def load_glyphs(path: Path, name: str, directory: Path) -> Glyphs:
     image = open_png(path, name, remedy)
     text = cast("PngImageFile", image).text.get(CHUNK)
     if image.mode != "L" or text is None:
-        raise SourceError(f"{name}: {path} is a picture, but no glyph file; {remedy}")
+        raise SourceError(f"{name}: {path} is a picture, but not a glyph file; {remedy}")
     try:
         said: dict[str, Any] = json.loads(text)
         width, height = (int(size) for size in said["cell"])

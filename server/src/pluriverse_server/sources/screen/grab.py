@@ -31,7 +31,7 @@ _CREDENTIALS: Final = struct.Struct("=iII")
 
 
 class ScreenLost(Exception):
-    """The X server is gone, or there never was one; the message says which display."""
+    """The X server is gone, or there never was one; the message names the display."""
 
 
 def require_on_screen(name: str, region: Sequence[int], width: int, height: int) -> None:

@@ -1,4 +1,4 @@
-"""Opens a runtime's PNG files, with errors that say what is wrong."""
+"""Opens a runtime's PNG files, with errors that name the problem."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MAX_PIXELS: Final = 4096 * 2160
 
 
 def open_png(path: Path, name: str, remedy: str) -> Image.Image:
-    """Open and unpack a PNG. ``name`` is the source's, ``remedy`` says how to make such a file; both for the error."""
+    """Open and unpack a PNG. ``name`` is the source's, ``remedy`` how to make such a file; both for the error."""
     try:
         size = path.stat().st_size
         if size > MAX_FILE_BYTES:
@@ -33,7 +33,7 @@ def open_png(path: Path, name: str, remedy: str) -> Image.Image:
     except FileNotFoundError:
         raise SourceError(f"{name}: there is no {path}; {remedy}") from None
     except UnidentifiedImageError:
-        raise SourceError(f"{name}: {path} is no PNG file; {remedy}") from None
+        raise SourceError(f"{name}: {path} isn't a PNG file; {remedy}") from None
     # What Pillow raises for damaged files.
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
         raise SourceError(f"{name}: {path} can't be read ({error}); {remedy}") from None

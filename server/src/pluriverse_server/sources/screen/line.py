@@ -38,7 +38,7 @@ SURE_MARGIN: Final = 0.85
 # The confidence that sources ask for by default.
 CLEAR: Final = 0.8
 
-# Characters that differ in less than this share of their ink can't be told apart.
+# Characters that differ in less than this share of their ink are indistinguishable.
 MIN_RIVALRY: Final = 0.02
 
 # A region with more beginnings shows a picture or noise, not text.

@@ -36,7 +36,7 @@ class Template:
         # Smoothed edges show what is behind them: they count as far as they are more than half opaque.
         opaque = np.clip(picture[..., 3].astype(np.float32) / 127.5 - 1, 0, 1)
         if not opaque.any():
-            raise ValueError("the picture is wholly transparent")
+            raise ValueError("the picture is fully transparent")
         colours = picture[..., 2::-1].astype(np.float32)
         self._mean = np.average(colours, axis=(0, 1), weights=np.repeat(opaque[..., None], 3, axis=2)).astype(
             np.float32

@@ -56,7 +56,7 @@ def _started(name: str) -> Any:
         import tesserocr
     except ImportError as error:
         raise SourceError(
-            f"{name}: without glyphs it is read by Tesseract, which isn't there ({error}); install it with: "
+            f"{name}: without glyphs it is read by Tesseract, which isn't installed ({error}); install it with: "
             'pip install "pluriverse-server[ocr]" and apt-get install tesseract-ocr-eng; or learn its glyphs'
         ) from None
     data = Path(os.environ.get("TESSDATA_PREFIX", TESSDATA))

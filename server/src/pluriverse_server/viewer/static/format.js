@@ -37,7 +37,7 @@ export function percent(share) {
   return share == null ? NONE : `${Math.round(share * 100)} %`;
 }
 
-/** A rate to a decimal, without a decimal that says nothing. */
+/** A rate to a decimal, without a meaningless decimal. */
 export function rate(value) {
   return value == null ? NONE : String(Math.round(value * 10) / 10);
 }

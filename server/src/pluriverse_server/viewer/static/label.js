@@ -205,7 +205,7 @@ function kindsOf(name) {
   return kinds.length ? kinds : ["number", "boolean", "string"];
 }
 
-/** The written text as a value of one of the track's kinds. Throws a text that says what was expected. */
+/** The written text as a value of one of the track's kinds. Throws a text with what was expected. */
 function parse(text) {
   const kinds = kindsOf(track);
   const word = text.trim();
@@ -259,7 +259,7 @@ function acceptAll() {
   // The same value twice in a row is no change.
   const all = proposals[track];
   const changed = all.filter(([, value], i) => value != null && (track === REWARDS || value !== all[i - 1]?.[1]));
-  // What a person has said already isn't overruled by what a program proposes.
+  // A person's labels aren't overruled by a program's proposals.
   const said = new Set(isProposed(track) ? labels.list(track).map(([at]) => at) : []);
   labels.setAll(track, changed.filter(([at]) => !said.has(at)).map(([at, value]) => [at, value, true]));
 }

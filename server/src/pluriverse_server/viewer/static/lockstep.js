@@ -28,7 +28,7 @@ export class Lockstep {
   #speed = 1;
   #events = [];
   #timer;
-  // Between two steps: when the last was asked for, and when the next is due. NaN: none is, the last isn't answered yet.
+  // When the last step was requested, and when the next is due. NaN: not due, as the last isn't answered yet.
   #asked = 0;
   #due = NaN;
   #frames = 1;
@@ -114,7 +114,7 @@ export class Lockstep {
     this.#say(this.#agent, "v0.env.reset", this.#episode, { clock: kind });
   }
 
-  // What the daemon says. Its description is the first message on every connection.
+  // The daemon's messages. Its description is the first one on every connection.
   #hear({ method, headers, body }) {
     if (method === "v0.connection.close" || method === "v0.reply.error") this.#end(body.message);
     if (method !== "v0.env.describe") return;

@@ -12,7 +12,7 @@ export class Look {
   #read = null;
   #chosen = null;
 
-  /** `target` is the element that the picture is in; `address` says where a word is asked. */
+  /** `target` is the picture's element; `address` returns the address of a request. */
   constructor(target, address) {
     this.#address = address;
     this.#area.className = "selecting";

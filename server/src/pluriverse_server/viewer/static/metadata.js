@@ -8,7 +8,7 @@ const ANCHOR = [
   [0x23, 0x45, 0x67, 0x89, 0x0a, 0xbc],
 ];
 
-/** The remote's clock in UNIX milliseconds when the block was painted; null where there is none.
+/** The remote's clock in UNIX milliseconds when the block was painted; null without one.
  *  `pixels`: RGBA bytes of WIDTH x HEIGHT. */
 export function readClock(pixels) {
   const rows = [0, 1].map((row) => colours(pixels, row * WIDTH, WIDTH));

@@ -1,4 +1,4 @@
-// The keys that the environment takes, to be seen and pressed, and a keyboard for screens that have none.
+// Buttons for the environment's keys, and an on-screen keyboard for touch screens.
 
 import KeyTable from "./vendor/novnc/core/input/keysym.js";
 import keysyms from "./vendor/novnc/core/input/keysymdef.js";

@@ -9,10 +9,10 @@ import { HEIGHT, WIDTH, readClock } from "./metadata.js";
 const READ_MS = 100;
 // The median of a second's worth is steady to read and quick to follow.
 const AGES = 10;
-// Past this without a new picture the last age says nothing about now.
+// Past this without a new picture the last age is out of date.
 const STILL_MS = 3000;
 
-// What goes wrong is told on the page; noVNC's own log is for its developers.
+// Errors are shown on the page; noVNC's own log is for its developers.
 initLogging(new URLSearchParams(location.search).has("debug") ? "debug" : "none");
 
 // Enlarged so far, a game's pixels are meant to be seen.
@@ -23,7 +23,7 @@ export class Screen {
   metadata = null;
   /** Milliseconds to add to this browser's clock to get the remote's; null while unknown. */
   offset = null;
-  /** Told where the picture lies whenever it moves, with `place` (see readings.js); null for nothing. */
+  /** Called with the picture's `place` whenever it moves (see readings.js); null for none. */
   overlay = null;
   /** Takes keys and the pointer instead of the VNC server, as events of the v0 protocol; null: they go there. */
   input = null;

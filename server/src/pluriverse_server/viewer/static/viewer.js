@@ -1,4 +1,4 @@
-// The page: it asks for the password if one is needed, keeps the picture and the state connected, and says so if not.
+// The page: it asks for the password if one is needed, keeps the picture and the state connected, and shows if it isn't.
 
 import { Feed } from "./feed.js";
 import { Lockstep } from "./lockstep.js";
@@ -47,7 +47,7 @@ const feed = new Feed((state) => {
 
 document.body.toggleAttribute("data-embed", page.searchParams.has("embed"));
 
-// The password works as well from the tab's own memory, where nobody reads it off the screen or a picture of it.
+// The password works as well from the tab's own memory, where it isn't visible on the screen or a picture of it.
 page.searchParams.delete("password");
 history.replaceState(null, "", page);
 
@@ -104,7 +104,7 @@ async function open() {
       const allowed = await answer.json();
       if (allowed.granted) {
         allowControl(allowed.control);
-        // The other connection may have told that the remote is away, and this one be as it was.
+        // The other connection may have shown that the remote is unreachable, with this one unchanged.
         if (screen.live) connected();
         break;
       }
@@ -211,7 +211,7 @@ $("readings").addEventListener("click", () => {
   showReadings(on);
 });
 
-// Whether the environment can be played in lockstep, as the last snapshot said.
+// Whether the environment supports lockstep, by the last snapshot.
 let stepped = false;
 
 const lockstep = new Lockstep({
