@@ -39,7 +39,8 @@ ASIDE: Final = (159, 209)
 MOST_CLICKS: Final = 4
 # What the network halves twice: where it looks is each fourth pixel.
 CELL: Final = 4
-EPOCHS, BATCH, LEARNING_RATE = 60, 16, 2e-3
+EPOCHS, BATCH, LEARNING_RATE = 30, 16, 2e-3
+torch.set_num_threads(1)  # two wait for each other longer than they compute, where others need the processors, too
 
 Picture = Any
 Policy = Callable[[Picture], tuple[float, float]]
