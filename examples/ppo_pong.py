@@ -216,7 +216,7 @@ def main() -> None:
     parser.add_argument("--clock", choices=("lockstep", "realtime"), default="lockstep", help="default: lockstep")
     parser.add_argument("--remotes", help="default: local:1, and in real time one a game")
     parser.add_argument("--envs", type=int, default=16, help="how many games at once; default: 16")
-    parser.add_argument("--steps", type=int, default=700_000, help="how many at most, of all games together")
+    parser.add_argument("--steps", type=int, default=1_000_000, help="how many at most, of all games together")
     parser.add_argument("--delay", type=int, default=0, help="the most steps by which decisions are late; default: 0")
     parser.add_argument("--play", type=int, default=0, help="play so many episodes instead of learning")
     parser.add_argument("--load", type=Path, help="what was saved, to begin with")

@@ -26,10 +26,16 @@ VENV = "/opt/a plåce/venv"
 
 
 def install(python: str = "3.13") -> str:
-    """Return what installs the wheels of the README's sample with trixie's Python, or one of the next release."""
-    newer = "" if python == "3.13" else "sed -i s/trixie/forky/g $(grep -rl trixie /etc/apt/sources.list*)"
+    """Return what installs the wheels of the README's sample with trixie's Python, or one of the next release.
+
+    The next release isn't out: a mirror may have an older list of it than apt accepts.
+    """
+    newer = """
+sed -i s/trixie/forky/g $(grep -rl trixie /etc/apt/sources.list*)
+echo 'Acquire::Check-Valid-Until "false";' >/etc/apt/apt.conf.d/mirror
+"""
     return f"""
-{newer}
+{"" if python == "3.13" else newer}
 apt-get update -qq && apt-get install -qqy --no-install-recommends python{python}-venv >/dev/null
 python{python} -m venv '{VENV}' && PATH='{VENV}/bin':$PATH
 pip install -q --find-links /dist 'pluriverse[gymnasium]' pluriverse-server pluriverse-runtime-gym-core
