@@ -88,7 +88,8 @@ static PyObject *frame_tuple(struct frame *frame) {
     unsigned long long updates = frame->updates, pixels = frame->pixels;
     double at = frame->at;
     const char *block = frame->block_bytes ? (const char *)frame->bytes + frame_picture_bytes(frame) : NULL;
-    PyObject *copied = Py_BuildValue("y#", block, (Py_ssize_t)frame->block_bytes);
+    /* "y#" would mean something else to Python 3.11 and 3.12 where 3.13 and later built this. */
+    PyObject *copied = block ? PyBytes_FromStringAndSize(block, (Py_ssize_t)frame->block_bytes) : Py_NewRef(Py_None);
     PyObject *array = new_array(frame);
     return Py_BuildValue("(NNKKd)", array, copied, updates, pixels, at);
 }

@@ -92,7 +92,7 @@ static PyObject *make_event(const struct rfb_event *event) {
         case RFB_RESIZED: return call("Resized", "(ii)", event->width, event->height);
         case RFB_BELL: return call("Bell", "()");
         case RFB_CLIPBOARD: return call("ClipboardText", "(N)", PyUnicode_DecodeLatin1(data, size, NULL));
-        case RFB_FENCE: return call("Fence", "(Iy#)", (unsigned)event->flags, data, size);
+        case RFB_FENCE: return call("Fence", "(IN)", (unsigned)event->flags, PyBytes_FromStringAndSize(data, size));
         case RFB_END_OF_CONTINUOUS_UPDATES: return call("EndOfContinuousUpdates", "()");
         case RFB_CURSOR: return cursor_shape(event);
     }

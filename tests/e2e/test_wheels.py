@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from support.ports import free_port
@@ -122,6 +124,14 @@ python -c 'import pluriverse.rfb; print(pluriverse.rfb.implementation())'
 """
     )
     assert printed.splitlines()[-1].startswith("native")
+
+
+def test_a_wheel_plays_on_the_python_of_this_machine(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, "-m", "venv", tmp_path / "venv"], check=True)
+    names = ("pluriverse[gymnasium]", "pluriverse-server", "pluriverse-runtime-gym-core")
+    subprocess.run([tmp_path / "venv/bin/pip", "install", "-q", "--find-links", DIST, *names], check=True)
+    (tmp_path / "sample.py").write_text(SAMPLE)
+    subprocess.run([tmp_path / "venv/bin/python", "sample.py"], cwd=tmp_path, check=True)
 
 
 def test_a_runtime_is_run_by_its_id_from_any_folder_in_an_odd_environment() -> None:
