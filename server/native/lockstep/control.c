@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <linux/futex.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -194,6 +195,18 @@ static void grant(struct control *control, struct slot *slot, uint32_t why) {
 
 static int runs(const struct slot *slot) { return (slot->state & PHASE) == RUNS; }
 
+/* Tell who takes it for its child that a process was killed, if it was its last thread that is gone. */
+static void note_end(struct page *page, int pid) {
+    for (uint32_t i = 0; i < page->used; i++)
+        if (page->slots[i].state != FREE && page->slots[i].pid == pid) return;
+    for (struct kin *kin = page->kin; kin < page->kin + KIN; kin++) {
+        if (kin->state != ALIVE || kin->pid != pid) continue;
+        kin->status = SIGKILL;
+        atomic_store(&kin->state, DEAD);
+        if (kin->parent > 0) kill(kin->parent, SIGCHLD);
+    }
+}
+
 /* Find out about those that run in silence. */
 static void look_at_silent(struct control *control) {
     for (uint32_t i = 0; i < control->page->used; i++) {
@@ -212,8 +225,10 @@ static void look_at_silent(struct control *control) {
         else if (!watched->since) watched->since = real_now();
         watched->sleeps = watched->since && real_now() - watched->since >= ASLEEP_NS;
         if (sleeps < 0 && runs(slot)) {
+            int pid = slot->pid;
             slot->pid = slot->tid = 0;
             slot->state = FREE;
+            note_end(control->page, pid);
         }
     }
 }
@@ -257,6 +272,67 @@ static int strangers_stand(struct control *control) {
         if (stranger->tid) stand &= look_at(stranger, stranger->pid, stranger->tid) != 0;
     }
     return stand;
+}
+
+/* ── moments ────────────────────────────────────────────────────────────────────────────────────────────────────────── */
+
+/* Where templates of the programs call. */
+PUBLIC void lockstep_hub(struct control *control, const char *path) {
+    strncpy(control->page->hub, path, PATH_BYTES - 1);
+}
+
+/* Return the phase of a slot, below 0 behind the last; and whose it is. A thread that sleeps in the kernel RUNS. */
+PUBLIC int lockstep_slot(const struct control *control, int number, int *pid, int *tid) {
+    if (number >= (int)control->page->used) return -1;
+    const struct slot *slot = &control->page->slots[number];
+    *pid = slot->pid;
+    *tid = slot->tid;
+    return (int)(slot->state & PHASE);
+}
+
+/* Have these waiting threads fork a template of their process each; return whether they wait again in time. */
+PUBLIC int lockstep_fork(struct control *control, const int *slots, int count, int64_t patience_ns) {
+    for (int i = 0; i < count; i++) grant(control, &control->page->slots[slots[i]], FORK);
+    return wait_for_turns(control, real_now() + patience_ns);
+}
+
+PUBLIC size_t lockstep_size(void) { return sizeof(struct page); }
+PUBLIC void lockstep_keep(const struct control *control, void *to) { memcpy(to, control->page, sizeof(struct page)); }
+
+/* Write to a kept page who was whose child: ``count`` times whether one is ALIVE or DEAD, its parent, its number and its
+ * status. Those that had been made again keep the names under which their parents know them. False: too many. */
+PUBLIC int lockstep_relate(struct page *kept, const int *family, int count) {
+    struct kin before[KIN];
+    memcpy(before, kept->kin, sizeof before);
+    memset(kept->kin, 0, sizeof kept->kin);
+    struct kin *to = kept->kin;
+    for (int i = 0; i < count; i++, family += 4) {
+        if (to == kept->kin + KIN) return 0;
+        int parent = family[1], named = family[2];
+        for (int j = 0; j < KIN; j++) {
+            if (before[j].state != ALIVE || before[j].pid != family[2]) continue;
+            named = before[j].named;
+            if (!parent) parent = before[j].parent;
+        }
+        *to++ = (struct kin){family[0], -parent, named, -family[2], family[3]};
+    }
+    /* Those whose end their parents haven't asked for. */
+    for (int j = 0; j < KIN; j++) {
+        if (before[j].state != DEAD) continue;
+        if (to == kept->kin + KIN) return 0;
+        *to++ = (struct kin){DEAD, -before[j].parent, before[j].named, 0, before[j].status};
+    }
+    return 1;
+}
+
+/* Have the page be as it was kept. None of the programs that have it runs. */
+PUBLIC void lockstep_put_back(struct control *control, const void *kept) {
+    memcpy((void *)control->page, kept, sizeof(struct page));
+    control->limit = control->page->now;
+    control->processor = -1;
+    for (int i = 0; i < SLOTS; i++) forget(&control->threads[i]);
+    for (int i = 0; i < control->strangers_count; i++) forget(&control->strangers[i]);
+    control->strangers_count = 0;
 }
 
 static struct slot *first_ready(const struct page *page) {

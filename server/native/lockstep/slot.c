@@ -1,5 +1,6 @@
 /* Threads and processes: each gets a slot before it runs, so that nobody takes it for standing meanwhile. */
 #include "lockstep.h"
+#include "world.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -65,12 +66,13 @@ void free_slot(struct slot *slot) {
  * does at its end would run beside others. */
 void adopt_slot(struct slot *slot) {
     own = slot;
-    slot->pid = getpid();
+    slot->pid = (int)syscall(SYS_getpid);
     slot->tid = (int)syscall(SYS_gettid);
 }
 
 static void before_fork(void) { unborn = claim_slot(own_slot()->pid, 0); }
 static void after_fork(void) {
+    world_forked();
     adopt_slot(unborn);
     forget_timers();
     take_first_turn();
@@ -97,7 +99,7 @@ struct page *page(void) {
 struct slot *own_slot(void) {
     if (!own) {
         page();
-        adopt_slot(claim_slot(getpid(), (int)syscall(SYS_gettid)));
+        adopt_slot(claim_slot((int)syscall(SYS_getpid), (int)syscall(SYS_gettid)));
     }
     return own;
 }
@@ -106,6 +108,7 @@ struct slot *own_slot(void) {
 __attribute__((constructor)) static void begin(void) {
     if (!getenv(PAGE_VARIABLE)) return;
     own_slot();
+    world_begin();
     take_first_turn();
 }
 

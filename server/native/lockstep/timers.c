@@ -1,5 +1,7 @@
 /* Timers: descriptors, signals and threads that come at a time. Who waits next in a process waits for its timers, too. */
 #include "lockstep.h"
+#include "watches.h"
+#include "world.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -68,8 +70,8 @@ static int notify(const struct timer *timer) {
     info.si_value = event->sigev_value;
     info.si_overrun = timer->overrun;
     if (event->sigev_notify == SIGEV_THREAD_ID)
-        syscall(SYS_rt_tgsigqueueinfo, getpid(), event->_sigev_un._tid, info.si_signo, &info);
-    else syscall(SYS_rt_sigqueueinfo, getpid(), info.si_signo, &info);
+        syscall(SYS_rt_tgsigqueueinfo, syscall(SYS_getpid), world_thread(event->_sigev_un._tid), info.si_signo, &info);
+    else syscall(SYS_rt_sigqueueinfo, syscall(SYS_getpid), info.si_signo, &info);
     return 1;
 }
 
@@ -134,6 +136,7 @@ int timerfd_gettime(int file, struct itimerspec *left) {
 int close(int file) {
     struct timer *timer = file >= 0 ? timer_of(file) : NULL;
     if (timer) timer->used = 0;
+    forget_watches(file);
     return (int)syscall(SYS_close, file);
 }
 

@@ -1,0 +1,52 @@
+"""A screen of a program's own, whose moments can be kept together with the program's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final, Self
+
+from pluriverse_server.display.xserver import XServer
+from pluriverse_server.lockstep import XSERVER_HUB_VARIABLE, XSERVER_LIBRARY
+from pluriverse_server.process import executable
+from pluriverse_server.x11.connection import write_cookie
+
+from .worlds import HUB_NAME, Hub
+
+_COOKIE_NAME: Final = "Xauthority"
+
+
+class OwnScreen:
+    """A running Xvfb that becomes a template when it is asked to; it calls ``hub``. ``stop`` ends it."""
+
+    def __init__(self, server: XServer, xauthority: Path, hub: Hub) -> None:
+        self.hub = hub
+        self._server = server
+        self._xauthority = xauthority
+
+    @classmethod
+    async def start(cls, width: int, height: int, folder: Path) -> Self:
+        """Start it, with its pixels and its cookie in ``folder``."""
+        xauthority = folder / _COOKIE_NAME
+        write_cookie(xauthority)
+        hub = Hub(folder / HUB_NAME)
+        preloaded = [f"LD_PRELOAD={XSERVER_LIBRARY}", f"{XSERVER_HUB_VARIABLE}={hub.path}"]
+        program = executable("Xvfb", package="xvfb")
+        options = ["-screen", "0", f"{width}x{height}x24", "-fbdir", str(folder)]
+        try:
+            server = await XServer.start(["env", *preloaded, program, *options], xauthority=xauthority)
+        except BaseException:
+            hub.close()
+            raise
+        return cls(server, xauthority, hub)
+
+    @staticmethod
+    def is_possible() -> bool:
+        return XSERVER_LIBRARY.exists()
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {"DISPLAY": self._server.display, "XAUTHORITY": str(self._xauthority)}
+
+    async def stop(self) -> None:
+        await self._server.stop()
+        self.hub.close()
