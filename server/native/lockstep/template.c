@@ -111,7 +111,7 @@ static void tell_all_pending(void) {
         unsigned char kind;
         char name[];
     };
-    char entries[4096];
+    char entries[4096] __attribute__((aligned(8)));
     int folder = (int)RAW(openat, AT_FDCWD, "/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     for (long size; (size = RAW(getdents64, folder, entries, sizeof entries)) > 0;)
         for (long at = 0; at < size; at += ((struct entry *)(entries + at))->size) {

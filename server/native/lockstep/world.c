@@ -187,11 +187,15 @@ extern const unsigned __rseq_size __attribute__((weak));
 #define RSEQ_SIGNATURE 0x53053053
 #endif
 
-static int go_on(void *given) {
-    const struct place *place = given;
+/* Tell the kernel of this thread what it knew of its ancestor. */
+static void register_thread(const struct place *place) {
     if (place->robust) RAW(set_robust_list, place->robust, 3 * sizeof(void *));
     if (&__rseq_size && __rseq_size) RAW(rseq, (char *)place->pointer + __rseq_offset, RSEQ_BYTES, 0, RSEQ_SIGNATURE);
     if (!(place->signal_stack->ss_flags & SS_DISABLE)) RAW(sigaltstack, place->signal_stack, NULL);
+}
+static int go_on(void *given) {
+    const struct place *place = given;
+    register_thread(place);
     _longjmp(*place->here, 1);
 }
 /* Called by a thread that was made again, at its own place. */
@@ -221,8 +225,7 @@ static void begin_again(struct slot *leader) {
         if (kin->parent == -ancestor) kin->parent = own;
     }
     leader->pid = leader->tid = own;
-    const struct place *place = &places[leader - page()->slots];
-    if (place->robust) RAW(set_robust_list, place->robust, 3 * sizeof(void *));
+    register_thread(&places[leader - page()->slots]);
     RAW(set_tid_address, tid_of(pthread_self()));
     template_begins();
 }

@@ -4,6 +4,7 @@
 waits. What that can't be preloaded into, such as a static program, has a ``FrozenClock``: it stands still, no more.
 """
 
+from .clock import PAGE_VARIABLE as PAGE_VARIABLE
 from .clock import XSERVER_HUB_VARIABLE as XSERVER_HUB_VARIABLE
 from .clock import XSERVER_LIBRARY as XSERVER_LIBRARY
 from .clock import XSERVER_SIGNAL as XSERVER_SIGNAL

@@ -25,6 +25,9 @@ XSERVER_LIBRARY: Final = LIBRARY.with_name("xserver.so")
 XSERVER_SIGNAL: Final = signal.SIGRTMIN + 5
 XSERVER_HUB_VARIABLE: Final = "PLURIVERSE_HUB"
 
+# How programs find the page of their clock.
+PAGE_VARIABLE: Final = "PLURIVERSE_CLOCK"
+
 # In the folder that a clock is given.
 PAGE_NAME: Final = "clock"
 
@@ -123,7 +126,7 @@ class PreloadedClock:
         Without privileges of its files' (set-uid), since such programs have nothing preloaded.
         """
         same_addresses = ["setarch", "-R"] if can_fix_addresses() else []
-        environment = {"LD_PRELOAD": str(LIBRARY), "PLURIVERSE_CLOCK": str(self.page), **_ENVIRONMENT}
+        environment = {"LD_PRELOAD": str(LIBRARY), PAGE_VARIABLE: str(self.page), **_ENVIRONMENT}
         variables = [f"{name}={value}" for name, value in environment.items()]
         return ["setpriv", "--no-new-privs", *same_addresses, "env", *variables, *command]
 

@@ -124,11 +124,13 @@ class _File:
 class Plan:
     """What has to be made anew for a world, of which ``templates`` were made; they note what each is to be given.
 
-    ``clients`` are our descriptors of connections to its X server. Raises NotKept for what can't be made.
+    ``clients`` are our descriptors of connections to its X server, ``screen`` the file of that one's pixels, which its
+    template has in its memory. Raises NotKept for what can't be made.
     """
 
-    def __init__(self, templates: Sequence[Template], clients: Sequence[int], home: Path) -> None:
-        self._home = str(home)
+    def __init__(self, templates: Sequence[Template], clients: Sequence[int], home: Path, screen: Path) -> None:
+        self._home = str(home.resolve())
+        self._screen = str(screen.resolve())
         self._peers = _Peers()
         self._sockets: dict[int, _End] = {}
         self._pipes: dict[int, dict[bool, _End]] = {}
@@ -243,7 +245,7 @@ class Plan:
         mode = os.stat(through).st_mode  # noqa: PTH116
         if target == "/dev/tty":
             raise NotKept(f"process {template.ancestor} has its terminal open as /dev/tty")
-        if not stat.S_ISREG(mode):
+        if not stat.S_ISREG(mode) or target == self._screen:
             return
         is_gone = target.endswith(" (deleted)")
         path = f"/proc/{template.pid}/fd/{file}" if is_gone else target

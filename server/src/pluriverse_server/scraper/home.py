@@ -156,7 +156,10 @@ def _put(path: Path, entry: Entry, *, is_there: bool) -> None:
     elif stat.S_ISREG(entry.mode):
         if is_there:
             path.chmod(0o600)
-        path.write_bytes(entry.content)
+        # Never without what is in it: templates may have it in their memory.
+        with path.open("r+b" if is_there else "wb") as file:
+            file.write(entry.content)
+            file.truncate()
         path.chmod(stat.S_IMODE(entry.mode))
         os.utime(path, ns=entry.times)
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Final, Self
 
 from pluriverse_server.display.xserver import XServer
-from pluriverse_server.lockstep import XSERVER_HUB_VARIABLE, XSERVER_LIBRARY
+from pluriverse_server.lockstep import PAGE_VARIABLE, XSERVER_HUB_VARIABLE, XSERVER_LIBRARY, PreloadedClock
 from pluriverse_server.process import executable
 from pluriverse_server.x11.connection import write_cookie
+from pluriverse_server.x11.framebuffer import FILE
 
 from .worlds import HUB_NAME, Hub
 
@@ -16,7 +18,7 @@ _COOKIE_NAME: Final = "Xauthority"
 
 
 class OwnScreen:
-    """A running Xvfb that becomes a template when it is asked to; it calls ``hub``. ``stop`` ends it."""
+    """A running Xvfb that has a program's time, and becomes a template when it is asked to. ``stop`` ends it."""
 
     def __init__(self, server: XServer, xauthority: Path, hub: Hub) -> None:
         self.hub = hub
@@ -24,12 +26,13 @@ class OwnScreen:
         self._xauthority = xauthority
 
     @classmethod
-    async def start(cls, width: int, height: int, folder: Path) -> Self:
+    async def start(cls, width: int, height: int, folder: Path, clock: PreloadedClock) -> Self:
         """Start it, with its pixels and its cookie in ``folder``."""
         xauthority = folder / _COOKIE_NAME
         write_cookie(xauthority)
         hub = Hub(folder / HUB_NAME)
-        preloaded = [f"LD_PRELOAD={XSERVER_LIBRARY}", f"{XSERVER_HUB_VARIABLE}={hub.path}"]
+        variables = {"LD_PRELOAD": XSERVER_LIBRARY, XSERVER_HUB_VARIABLE: hub.path, PAGE_VARIABLE: clock.page}
+        preloaded = [f"{name}={value}" for name, value in variables.items()]
         program = executable("Xvfb", package="xvfb")
         options = ["-screen", "0", f"{width}x{height}x24", "-fbdir", str(folder)]
         try:
@@ -41,7 +44,12 @@ class OwnScreen:
 
     @staticmethod
     def is_possible() -> bool:
-        return XSERVER_LIBRARY.exists()
+        return XSERVER_LIBRARY.exists() and shutil.which("Xvfb") is not None
+
+    @property
+    def memory(self) -> Path:
+        """The file of its pixels."""
+        return self._xauthority.with_name(FILE)
 
     @property
     def environment(self) -> dict[str, str]:

@@ -191,8 +191,9 @@ class Play:
             screen = nested.environment
             desktop.cookies.add(screen)
             self._exit_stack.callback(desktop.cookies.remove, screen)
-        if settings.lockstep and self._may_be_kept():
-            self._own_screen = own = await OwnScreen.start(*desktop.size, folder)
+        clock = self._make_clock(folder) if settings.lockstep else None
+        if clock is not None and self._may_be_kept():
+            self._own_screen = own = await OwnScreen.start(*desktop.size, folder, clock)
             self._exit_stack.push_async_callback(own.stop)
             screen = own.environment
             desktop.cookies.add(screen)
@@ -232,13 +233,14 @@ class Play:
         self._exit_stack.callback(sources.close)
         watch = ScreenWatch(display, cookies)
         self._exit_stack.callback(watch.close)
-        command, clock = settings.command(str(named_home)), None
+        command = settings.command(str(named_home))
         if settings.lockstep:
             picture = settings.game.episode.picture or (0, 0, *desktop.size)
             self.still = StillScreen(display, cookies, picture, desktop.block, memory)
             self._exit_stack.callback(self.still.close)
-            clock = self._make_clock(folder)
-            command = command if clock is None else clock.command(command)
+            if clock is not None:
+                clock.watch(self.still.server_pid)
+                command = clock.command(command)
         else:
             self._pace = Pace(settings.fps, watch.drawn)
         injector = await AsyncInjector.open(display, cookies)
@@ -291,14 +293,12 @@ class Play:
             return None
 
     def _make_clock(self, folder: Path) -> PreloadedClock | None:
-        assert self.still is not None
         try:
             clock = PreloadedClock(folder, seed=self.settings.seed, frame_time=1 / self.settings.fps)
         except NoClock as error:
             log.warning("%s", error)
             return None
         self._exit_stack.callback(clock.close)
-        clock.watch(self.still.server_pid)
         return clock
 
     async def _step_with(self, clock: PreloadedClock | None, home: Path) -> None:
@@ -311,6 +311,7 @@ class Play:
                     clock,
                     self._own_screen.hub,
                     home,
+                    self._own_screen.memory,
                     keeper=child.keeper.pid,
                     program=child.pid,
                     server=self.still.server_pid,

@@ -149,18 +149,23 @@ class World:
         clock: PreloadedClock,
         hub: Hub,
         home: Path,
+        screen: Path,
         *,
         keeper: int,
         program: int,
         server: int,
         clients: Sequence[Client],
     ) -> None:
-        """``keeper`` is above all of the program's, ``program`` the first of them, ``server`` the X server."""
+        """``screen`` is where the X server keeps its pixels.
+
+        ``keeper`` is above all of the program's, ``program`` the first of them, ``server`` the X server.
+        """
         self.program = program
         self.server = server
         self._clock = clock
         self._hub = hub
         self._home = home
+        self._screen = screen
         self._keeper = keeper
         self._clients = clients
         self._moments: list[Moment] = []
@@ -191,7 +196,7 @@ class World:
             raise NotKept("the program was not forked in time")
         templates = self._hub.collect({self.server, *leaders}, PATIENCE_S)
         try:
-            plan = Plan(templates, [client.fileno() for client in self._clients], self._home)
+            plan = Plan(templates, [client.fileno() for client in self._clients], self._home, self._screen)
         except BaseException:
             for template in templates:
                 template.close()
