@@ -302,6 +302,7 @@ PUBLIC void lockstep_keep(const struct control *control, void *to) { memcpy(to, 
 /* Write to a kept page who was whose child: ``count`` times whether one is ALIVE or DEAD, its parent, its number and its
  * status. Those that had been made again keep the names under which their parents know them. False: too many. */
 PUBLIC int lockstep_relate(struct page *kept, const int *family, int count) {
+    const int *all = family;
     struct kin before[KIN];
     memcpy(before, kept->kin, sizeof before);
     memset(kept->kin, 0, sizeof kept->kin);
@@ -318,7 +319,9 @@ PUBLIC int lockstep_relate(struct page *kept, const int *family, int count) {
     }
     /* Those whose end their parents haven't asked for. */
     for (int j = 0; j < KIN; j++) {
-        if (before[j].state != DEAD) continue;
+        int is_awaited = 0;
+        for (int i = 0; i < count; i++) is_awaited |= all[4 * i + 2] == before[j].parent;
+        if (before[j].state != DEAD || !is_awaited) continue;
         if (to == kept->kin + KIN) return 0;
         *to++ = (struct kin){DEAD, -before[j].parent, before[j].named, 0, before[j].status};
     }

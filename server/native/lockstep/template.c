@@ -202,7 +202,9 @@ static void wait_for_orders(void) {
 }
 
 static int failed_at, why;
+static char name[16];
 static void be_another(void) {
+    RAW(prctl, PR_SET_NAME, name, 0, 0, 0);
     RAW(setsid); /* what becomes of its ancestor's terminal is not its affair */
     for (int i = 0; i < shared_count; i++) RAW(munmap, shared[i].copy, shared[i].size);
     shared_count = 0;
@@ -247,6 +249,7 @@ int template_fork(const char *path, const void *left_out) {
         return 0;
     }
     RAW(setsid);
+    RAW(prctl, PR_GET_NAME, name, 0, 0, 0);
     RAW(prctl, PR_SET_NAME, "template", 0, 0, 0);
     uint64_t processors[16];
     memset(processors, 0xff, sizeof processors);

@@ -213,7 +213,7 @@ class Plan:
             raise NotKept(f"process {template.ancestor} has {target} open, which can't be made again")
 
     def _note_socket(self, template: Template, file: int, inode: int, end: _End) -> None:
-        if inode not in self._peers.kinds:
+        if inode not in self._peers.kinds and not _hears_the_kernel(inode):
             raise NotKept(f"process {template.ancestor} has a socket that isn't a Unix socket")
         if inode not in self._peers.peers:
             # It listens, or was never connected: each world in turn has the same.
@@ -380,6 +380,12 @@ class _Peers:
                 at += max(length + 3 & ~3, 4)
             answer = answer[size + 3 & ~3 :]
         return True
+
+
+def _hears_the_kernel(inode: int) -> bool:
+    """Return whether a socket is one on which programs hear of devices (netlink), of which there come none."""
+    lines = Path("/proc/self/net/netlink").read_text().splitlines()[1:]
+    return any(line.split()[-1] == str(inode) for line in lines)
 
 
 def _found(pattern: re.Pattern[bytes], facts: bytes) -> re.Match[bytes]:

@@ -170,6 +170,9 @@ class World:
         self._clients = clients
         self._moments: list[Moment] = []
         self._first_server = server
+        # Those that may take their time to end.
+        self._killed: set[int] = set()
+        self._killed_servers: set[int] = set()
         self._last: Contents = {}
         clock.call(hub.path)
 
@@ -215,7 +218,6 @@ class World:
         try:
             with moment.plan.make() as made:
                 _await_ends(ends)
-                self._reap_server()
                 put_back(self._home, moment.home)
                 moment.plan.open_files(made)
                 self._clock.put_back(moment.clock)
@@ -227,6 +229,7 @@ class World:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
             raise WorldLost(f"the snapshot can't be gone back to: {error}") from error
+        self._killed.difference_update(begun.values())
         self.program, self.server = begun[moment.program], begun[moment.server]
         self._clock.watch(self.server)
 
@@ -236,7 +239,6 @@ class World:
             _await_ends(self._kill())
         except NotKept as error:
             log.warning("%s", error)
-        self._reap_server()
 
     def close(self) -> None:
         """End the X server and all templates; the program has ended, or will with its keeper."""
@@ -244,11 +246,11 @@ class World:
             moment.close()
         self._moments.clear()
         self._hub.close()
-        # The first one has its own keeper.
-        if self.server != self._first_server:
-            if self.server:
-                os.kill(self.server, signal.SIGKILL)
-            self._reap_server()
+        # The first one has a keeper of its own.
+        if self.server not in (0, self._first_server):
+            os.kill(self.server, signal.SIGKILL)
+            self._killed_servers.add(self.server)
+        self._reap_servers(0)
 
     def _family(self, pids: Collection[int]) -> list[Kin]:
         """Return who is whose child; raise NotKept if there is a process that the clock doesn't know."""
@@ -270,31 +272,50 @@ class World:
 
     def _processes(self) -> Iterator[tuple[int, int]]:
         """Yield the processes of the program that are or have been, each after its parent."""
-        templates = self.templates
+        left_out = self.templates | self._killed
+        seen: set[int] = set()
         waiting = [self._keeper]
         while waiting:
             parent = waiting.pop()
             for child in _children(parent):
-                if child not in templates:
+                seen.add(child)
+                if child not in left_out:
                     yield parent, child
                     waiting.append(child)
+        self._killed &= seen
 
     def _kill(self) -> list[int]:
-        """Kill all processes but the templates; return descriptors that can be read once they have ended."""
+        """Kill all processes but the templates; return descriptors that can be read once those have ended that ran.
+
+        One whose threads all sleep in the kernel does nothing any more, also where it takes its time to end.
+        """
+        busy = {thread.pid for thread in self._clock.all_threads() if thread.phase is Phase.RUNS}
+        asleep = {thread.pid for thread in self._clock.all_threads()} - busy
+        # It sleeps where it waits for its clients, and nowhere else.
+        if _end_of(self.server)[0] == "S":
+            asleep.add(self.server)
         ends: list[int] = []
-        for pid in [*(child for _, child in self._processes()), *([self.server] if self.server else [])]:
+        self._reap_servers()
+        server = [self.server] if self.server else []
+        self._killed_servers.update(server)
+        self.server = 0
+        for pid in [*(child for _, child in self._processes()), *server]:
             with contextlib.suppress(ProcessLookupError):
                 end = os.pidfd_open(pid)
                 ends.append(end)
                 signal.pidfd_send_signal(end, signal.SIGKILL)
+                if pid in asleep:
+                    os.close(ends.pop())
+                self._killed.add(pid)
         return ends
 
-    def _reap_server(self) -> None:
-        """Reap the X server, which was killed; the first one is another's to reap."""
-        if self.server not in (0, self._first_server):
+    def _reap_servers(self, options: int = os.WNOHANG) -> None:
+        """Reap X servers that were killed; the first one is another's to reap."""
+        for pid in self._killed_servers - {self._first_server}:
             with contextlib.suppress(ChildProcessError):
-                os.waitpid(self.server, 0)
-        self.server = 0
+                if not os.waitpid(pid, options)[0]:
+                    continue
+            self._killed_servers.discard(pid)
 
 
 def _leaders(threads: Iterable[Thread]) -> dict[int, Thread]:
