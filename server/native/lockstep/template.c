@@ -38,18 +38,20 @@
 #define MOST_STEPS 1024
 
 /* What a packet to the hub is about, where it isn't a descriptor. */
-enum { KEPT = -1, BEGUN = -2 };
+enum { KEPT = -1, BEGUN = -2, LEFT = -3 };
 
 /* What worlds.py asks for. */
-enum { PUT, EPOLL, LISTEN, TERMINAL, WATCHES };
+enum { PUT, EPOLL, WATCHES, LISTEN, TERMINAL };
 struct step {
     int32_t what, file, from, flags;
     int64_t a, b;
 };
+/* The first message brings the steps, and each order what they put. */
 static struct {
-    int32_t steps, given;
+    int32_t steps;
     struct step step[MOST_STEPS];
-} order;
+} plan;
+static int32_t given_count;
 static int given[MOST_GIVEN];
 
 static struct {
@@ -162,12 +164,12 @@ static int keep_shared(const void *left_out) {
 
 /* ── orders ─────────────────────────────────────────────────────────────────────────────────────────────────────────── */
 
-static int receive(void) {
+static int receive(void *bytes, size_t most) {
     static char room[CMSG_SPACE(sizeof given)];
-    struct iovec to = {&order, sizeof order};
+    struct iovec to = {bytes, most};
     struct msghdr message = {.msg_iov = &to, .msg_iovlen = 1, .msg_control = room, .msg_controllen = sizeof room};
     long size = RAW(recvmsg, hub, &message, MSG_CMSG_CLOEXEC);
-    if (size < (long)(2 * sizeof(int32_t)) || message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) return 0;
+    if (size < (long)sizeof(int32_t) || message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) return 0;
     struct cmsghdr *head = CMSG_FIRSTHDR(&message);
     if (head) memcpy(given, CMSG_DATA(head), head->cmsg_len - CMSG_LEN(0));
     return 1;
@@ -190,13 +192,25 @@ static int carry_out(const struct step *step) {
     return 1;
 }
 
+/* Let go of what is made anew for each world: held here, too, it would never come to an end for the ancestor. */
+static void leave_descriptors(void) {
+    int nothing = (int)RAW(openat, AT_FDCWD, "/dev/null", O_RDWR | O_CLOEXEC);
+    for (int i = 0; i < plan.steps; i++) {
+        const struct step *step = &plan.step[i];
+        if (step->what == EPOLL || step->what == WATCHES || (step->what == PUT && !step->a)) RAW(dup3, nothing, step->file, O_CLOEXEC);
+    }
+    RAW(close, nothing);
+    tell_hub(LEFT, 0, NULL, 0);
+}
+
 /* Be a process of a world: returns in one that was made of the template. */
 static void wait_for_orders(void) {
-    while (receive()) {
+    if (receive(&plan, sizeof plan)) leave_descriptors();
+    while (receive(&given_count, sizeof given_count)) {
         for (int i = 0; i < shared_count; i++) memcpy(shared[i].at, shared[i].copy, shared[i].size);
         /* A child of whoever has the template, and of nobody that the program knows. */
         if (!RAW(clone, CLONE_PARENT, NULL, NULL, NULL, NULL)) return;
-        for (int i = 0; i < order.given; i++) RAW(close, given[i]);
+        for (int i = 0; i < given_count; i++) RAW(close, given[i]);
     }
     RAW(exit_group, 0);
 }
@@ -209,9 +223,9 @@ static void be_another(void) {
     for (int i = 0; i < shared_count; i++) RAW(munmap, shared[i].copy, shared[i].size);
     shared_count = 0;
     failed_at = -1;
-    for (int i = 0; i < order.steps && failed_at < 0; i++)
-        if (carry_out(&order.step[i])) failed_at = i, why = errno;
-    for (int i = 0; i < order.given; i++) RAW(close, given[i]);
+    for (int i = 0; i < plan.steps && failed_at < 0; i++)
+        if (carry_out(&plan.step[i])) failed_at = i, why = errno;
+    for (int i = 0; i < given_count; i++) RAW(close, given[i]);
 }
 
 void template_begins(void) {

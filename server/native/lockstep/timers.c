@@ -69,9 +69,11 @@ static int notify(const struct timer *timer) {
     siginfo_t info = {.si_signo = event->sigev_signo, .si_code = timer->file == CREATED ? SI_TIMER : SI_KERNEL};
     info.si_value = event->sigev_value;
     info.si_overrun = timer->overrun;
-    if (event->sigev_notify == SIGEV_THREAD_ID)
-        syscall(SYS_rt_tgsigqueueinfo, syscall(SYS_getpid), world_thread(event->_sigev_un._tid), info.si_signo, &info);
-    else syscall(SYS_rt_sigqueueinfo, syscall(SYS_getpid), info.si_signo, &info);
+    int own = (int)syscall(SYS_getpid), is_for_one = event->sigev_notify == SIGEV_THREAD_ID;
+    world_signals(own, is_for_one ? world_thread(event->_sigev_un._tid) : own, event->sigev_signo);
+    if (is_for_one)
+        syscall(SYS_rt_tgsigqueueinfo, own, world_thread(event->_sigev_un._tid), info.si_signo, &info);
+    else syscall(SYS_rt_sigqueueinfo, own, info.si_signo, &info);
     return 1;
 }
 

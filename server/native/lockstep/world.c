@@ -65,6 +65,47 @@ int sigaltstack(const stack_t *stack, stack_t *before) {
     return error;
 }
 
+/* ── what the kernel knows of a thread ──────────────────────────────────────────────────────────────────────────────── */
+
+#define STATUS_BYTES 4096
+
+static char *number_to(char *at, int number) {
+    if (number >= 10) at = number_to(at, number / 10);
+    *at = (char)('0' + number % 10);
+    return at + 1;
+}
+static int read_status(int pid, int tid, char *text) {
+    char path[64] = "/proc/", *at = number_to(path + strlen(path), pid);
+    at = number_to(stpcpy(at, "/task/"), tid);
+    strcpy(at, "/status");
+    int file = (int)RAW(openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
+    long size = file < 0 ? 0 : RAW(read, file, text, STATUS_BYTES - 1);
+    if (file >= 0) RAW(close, file);
+    text[size > 0 ? size : 0] = 0;
+    return size > 0;
+}
+static uint64_t signals_of(const char *status, const char *which) {
+    const char *line = strstr(status, which);
+    return line ? strtoull(line + strlen(which), NULL, 16) : 0;
+}
+
+static int is_ignored(int number) { return number == SIGCHLD || number == SIGCONT || number == SIGURG || number == SIGWINCH; }
+
+/* A signal is about to be sent: those that it wakes, or ends, are to have their turn whether they notice it soon or not. */
+void world_signals(int pid, int tid, int number) {
+    char text[STATUS_BYTES];
+    if (number <= 0 || number > 64 || !read_status(pid, tid, text)) return;
+    uint64_t bit = 1ull << (number - 1);
+    if (number != SIGKILL && (signals_of(text, "SigBlk:") | signals_of(text, "SigIgn:")) & bit) return;
+    int is_caught = (signals_of(text, "SigCgt:") & bit) != 0;
+    if (!is_caught && (is_ignored(number) || number == SIGSTOP || number == SIGTSTP || number == SIGTTIN || number == SIGTTOU)) return;
+    for (uint32_t i = 0; i < page()->used; i++) {
+        struct slot *slot = &page()->slots[i];
+        uint32_t waits = WAITS;
+        if (slot->pid == pid && (!is_caught || slot->tid == tid)) atomic_compare_exchange_strong(&slot->state, &waits, READY | INTERRUPTED);
+    }
+}
+
 /* ── who it takes itself for ────────────────────────────────────────────────────────────────────────────────────────── */
 
 static struct kin *kin_of(int pid) {
@@ -107,6 +148,7 @@ int kill(pid_t pid, int number) {
     if (known_as && pid == known_as) pid = own;
     for (struct kin *kin = page()->kin; kin < page()->kin + KIN; kin++)
         if (kin->state == ALIVE && kin->parent == own && kin->named == pid) pid = kin->pid;
+    if (pid > 0) world_signals(pid, pid, number);
     return (int)RAW(kill, pid, number);
 }
 
@@ -117,9 +159,9 @@ static const struct slot *slot_of_thread(pthread_t thread) {
     return NULL;
 }
 int pthread_kill(pthread_t thread, int number) {
-    if (!known_as) return REAL(pthread_kill)(thread, number);
     const struct slot *slot = slot_of_thread(thread);
     if (!slot) return ESRCH;
+    world_signals(slot->pid, slot->tid, number);
     return RAW(tgkill, slot->pid, slot->tid, number) ? errno : 0;
 }
 int world_thread(int tid) {
@@ -154,17 +196,6 @@ pid_t world_wait(pid_t pid, int *status, int options, struct rusage *used) {
 
 /* ── the template ───────────────────────────────────────────────────────────────────────────────────────────────────── */
 
-static uint64_t mask_of(int tid) {
-    char path[] = "/proc/self/task/0000000000/status", text[4096], *at = path + sizeof "/proc/self/task/0000000000" - 1;
-    for (char *digit = at - 1; *digit == '0'; digit--, tid /= 10) *digit = (char)('0' + tid % 10);
-    int file = (int)RAW(openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
-    long size = file < 0 ? 0 : RAW(read, file, text, sizeof text - 1);
-    if (file >= 0) RAW(close, file);
-    text[size > 0 ? size : 0] = 0;
-    const char *line = strstr(text, "SigBlk:");
-    return line ? strtoull(line + sizeof "SigBlk:" - 1, NULL, 16) : 0;
-}
-
 /* What the kernel alone knows of the others' threads. */
 static void note_threads(const struct slot *leader) {
     for (size_t at = LEAST_OFFSET; !tid_at && at < MOST_OFFSET; at += sizeof(int))
@@ -173,7 +204,8 @@ static void note_threads(const struct slot *leader) {
         const struct slot *slot = &page()->slots[i];
         size_t size;
         if (!is_mine(slot)) continue;
-        if (slot != leader) places[i].mask = mask_of(slot->tid);
+        char text[STATUS_BYTES];
+        if (slot != leader && read_status(slot->pid, slot->tid, text)) places[i].mask = signals_of(text, "SigBlk:");
         if (RAW(get_robust_list, slot->tid, &places[i].robust, &size)) places[i].robust = NULL;
     }
 }

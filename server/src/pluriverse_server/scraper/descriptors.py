@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Final
 
 # What a template is asked for; see native/lockstep/template.c.
-PUT, EPOLL, LISTEN, TERMINAL, WATCHES = range(5)
-_WHAT: Final = ("a descriptor", "an epoll", "what an epoll listens to", "a terminal", "watches of files")
-_ORDER: Final = struct.Struct("=ii")
+PUT, EPOLL, WATCHES, LISTEN, TERMINAL = range(5)
+_WHAT: Final = ("a descriptor", "an epoll", "watches of files", "what an epoll listens to", "a terminal")
+_COUNT: Final = struct.Struct("=i")
 _STEP: Final = struct.Struct("=iiiiqQ")
 MAX_STEPS: Final = 1024
 MAX_GIVEN: Final = 253
@@ -69,18 +69,19 @@ class Template:
     given: list[Hashable] = field(default_factory=list[Hashable])
     is_closed: bool = False
 
-    def put(self, what: Hashable, file: int, flags: int) -> None:
-        """Have ``what`` put where the process has ``file``."""
+    def put(self, what: Hashable, file: int, flags: int, *, keep: bool = False) -> None:
+        """Have ``what`` put where the process has ``file``; the template lets go of what it has there, or ``keep``s it."""
         if what not in self.given:
             self.given.append(what)
-        self.steps.append((PUT, file, self.given.index(what), flags, 0, 0))
+        self.steps.append((PUT, file, self.given.index(what), flags, int(keep), 0))
 
-    def message(self) -> bytes:
+    def tell(self) -> None:
+        """Tell the template what it is to do for each world; it lets go of what that is given anew."""
         if len(self.steps) > MAX_STEPS or len(self.given) > MAX_GIVEN:
             raise NotKept(f"process {self.ancestor} has more open than can be made again")
         # What listens has to follow on what it listens to.
         steps = sorted(self.steps, key=lambda step: step[0])
-        return _ORDER.pack(len(steps), len(self.given)) + b"".join(_STEP.pack(*step) for step in steps)
+        self.connection.send(_COUNT.pack(len(steps)) + bytes(4) + b"".join(_STEP.pack(*step) for step in steps))
 
     def describe(self, step: int) -> str:
         what, file, *_ = sorted(self.steps, key=lambda each: each[0])[step]
@@ -145,13 +146,14 @@ class Plan:
         if len(self._clients) != len(clients):
             raise NotKept("the X server has lost a client of ours")
         self._connect(templates)
-        self._messages = {template.pid: template.message() for template in templates}
+        for template in templates:
+            template.tell()
         self.size = sum(len(content) for _, content in self._contents)
 
     @contextlib.contextmanager
     def make(self) -> Iterator[Maker]:
         """Make all of it; what is in the maker is closed at the end."""
-        maker = Maker(self._messages)
+        maker = Maker()
         try:
             self._make_sockets(maker)
             self._make_pipes(maker)
@@ -257,7 +259,7 @@ class Plan:
             self._contents.append((path, content))
         key = ("file", template.pid, file)
         self._files[key] = _File(path, flags & ~_CREATING | os.O_NOCTTY, int(_found(_POSITION, facts)[1]))
-        template.put(key, file, flags)
+        template.put(key, file, flags, keep=is_gone)
 
     def _connect(self, templates: Sequence[Template]) -> None:
         """Find both ends of each connection and pipe; leave alone those whose other end is of others."""
@@ -326,14 +328,13 @@ class Plan:
 class Maker:
     """What was made for one world."""
 
-    messages: Mapping[int, bytes]
     made: dict[Hashable, int] = field(default_factory=dict[Hashable, int])
     clients: list[int] = field(default_factory=list[int])
 
     def order(self, template: Template) -> None:
         given = array.array("i", [self.made[what] for what in template.given])
         control = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, given)] if given else []
-        template.connection.sendmsg([self.messages[template.pid]], control)
+        template.connection.sendmsg([_COUNT.pack(len(given))], control)
 
     def take_clients(self) -> list[int]:
         """Return our ends of connections, which are the caller's to close."""

@@ -41,6 +41,7 @@ _HEAD: Final = struct.Struct("=ii")
 _FAILURE: Final = struct.Struct("=ii")
 _KEPT: Final = -1
 _BEGUN: Final = -2
+_LEFT: Final = -3
 _PACKET_BYTES: Final = 65536 + _HEAD.size
 
 # What the kernel takes for a template beside what it shares, roughly: its tables of pages.
@@ -200,6 +201,10 @@ class World:
         templates = self._hub.collect({self.server, *leaders}, PATIENCE_S)
         try:
             plan = Plan(templates, [client.fileno() for client in self._clients], self._home, self._screen)
+            # The present world is not to go on before they have let go of what is its own.
+            for template in templates:
+                if _HEAD.unpack_from(template.connection.recv(_PACKET_BYTES))[0] != _LEFT:
+                    raise NotKept("a template has ended")  # noqa: TRY301 - all are to be closed
         except BaseException:
             for template in templates:
                 template.close()
