@@ -201,7 +201,8 @@ static void note_end(struct page *page, int pid) {
         if (page->slots[i].state != FREE && page->slots[i].pid == pid) return;
     for (struct kin *kin = page->kin; kin < page->kin + KIN; kin++) {
         if (kin->state != ALIVE || kin->pid != pid) continue;
-        kin->status = SIGKILL;
+        /* How, who has killed it may have noted. */
+        if (!kin->status) kin->status = SIGKILL;
         atomic_store(&kin->state, DEAD);
         if (kin->parent > 0) kill(kin->parent, SIGCHLD);
     }

@@ -34,10 +34,23 @@ static struct slot *slot_of(int tid) {
     return NULL;
 }
 
+/* The slot with which ``parent`` has spawned this process, if it hasn't noted yet whose it is. */
+static struct slot *spawned_by(int parent) {
+    struct slot *found = NULL;
+    for (uint32_t i = 0; i < mapped->used; i++) {
+        struct slot *slot = &mapped->slots[i];
+        if (slot->state != RUNS || slot->tid || slot->pid != parent) continue;
+        if (found) return NULL;
+        found = slot;
+    }
+    return found;
+}
+
 /* Return the slot of thread ``tid``, or a free one; 0 is a thread that doesn't exist yet. */
 struct slot *claim_slot(int pid, int tid) {
     lock_slots();
     struct slot *slot = tid ? slot_of(tid) : NULL;
+    if (!slot && tid) slot = spawned_by((int)syscall(SYS_getppid));
     uint64_t order = slot ? slot->order : atomic_fetch_add(&mapped->orders, 1);
     for (uint32_t i = 0; !slot && i < SLOTS; i++)
         if (mapped->slots[i].state == FREE) slot = &mapped->slots[i];
@@ -117,10 +130,10 @@ pid_t vfork(void) { return fork(); }
 /* Between its start and its first function of ours, a program that was spawned already has a slot. */
 static int spawned(struct slot *slot, int error, pid_t pid) {
     lock_slots();
-    int has_own = !error && slot_of(pid);
-    if (!error && !has_own) slot->pid = slot->tid = pid;
+    struct slot *own = error ? NULL : slot_of(pid);
+    if (!error && !own) slot->pid = slot->tid = pid;
     unlock_slots();
-    if (error || has_own) free_slot(slot);
+    if (error || (own && own != slot)) free_slot(slot);
     return error;
 }
 int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *how,

@@ -89,6 +89,12 @@ static uint64_t signals_of(const char *status, const char *which) {
     return line ? strtoull(line + strlen(which), NULL, 16) : 0;
 }
 
+static struct kin *kin_of(int pid) {
+    for (struct kin *kin = page()->kin; kin < page()->kin + KIN; kin++)
+        if (kin->state == ALIVE && kin->pid == pid) return kin;
+    return NULL;
+}
+
 static int is_ignored(int number) { return number == SIGCHLD || number == SIGCONT || number == SIGURG || number == SIGWINCH; }
 
 /* A signal is about to be sent: those that it wakes, or ends, are to have their turn whether they notice it soon or not. */
@@ -99,6 +105,8 @@ void world_signals(int pid, int tid, int number) {
     if (number != SIGKILL && (signals_of(text, "SigBlk:") | signals_of(text, "SigIgn:")) & bit) return;
     int is_caught = (signals_of(text, "SigCgt:") & bit) != 0;
     if (!is_caught && (is_ignored(number) || number == SIGSTOP || number == SIGTSTP || number == SIGTTIN || number == SIGTTOU)) return;
+    struct kin *kin = is_caught ? NULL : kin_of(pid);
+    if (kin) kin->status = number;
     for (uint32_t i = 0; i < page()->used; i++) {
         struct slot *slot = &page()->slots[i];
         uint32_t waits = WAITS;
@@ -107,12 +115,6 @@ void world_signals(int pid, int tid, int number) {
 }
 
 /* ── who it takes itself for ────────────────────────────────────────────────────────────────────────────────────────── */
-
-static struct kin *kin_of(int pid) {
-    for (struct kin *kin = page()->kin; kin < page()->kin + KIN; kin++)
-        if (kin->state == ALIVE && kin->pid == pid) return kin;
-    return NULL;
-}
 
 /* The children of the ancestor aren't this process' children, and it is none of its parent's: they say that they end. */
 static void say_end(int code) {

@@ -98,8 +98,10 @@ static void *listen_to(void *given) {
         struct epoll_event got[8];
         uint64_t value;
         char news[4096];
-        for (int i = epoll_wait(all, got, 8, 500); i-- > 0;) {
-            int file = got[i].data.fd;
+        int count = epoll_wait(all, got, 8, 500);
+        counts[12] = users;
+        while (count-- > 0) {
+            int file = got[count].data.fd;
             if (file == watched) counts[10] += read(watched, news, sizeof news) > 0;
             else if (read(file, &value, sizeof value) == sizeof value) counts[file == timer ? 6 : 7] += value;
         }
@@ -170,7 +172,7 @@ int main(void) {
             FILE *shell = popen("echo 7", "r");
             char text[8] = "";
             while (read(fileno(shell), text, sizeof text - 1) < 0) continue;
-            counts[11] += atol(text) + WEXITSTATUS(pclose(shell)) + WEXITSTATUS(system("exit 3"));
+            counts[11] += atol(text) + WEXITSTATUS(pclose(shell));
         }
         if (i % 5 == 0) {
             if (last) {
@@ -191,9 +193,9 @@ int main(void) {
         while (fscanf(file, "%ld", &number) == 1) sum += number;
         fseek(file, 0, SEEK_END);
         printf("%ld q%ld", i, queue);
-        for (int k = 0; k < 12; k++) printf(" %ld", counts[k]);
-        printf(" a%d c%d u%d w%ld l%ld e%ld s%ld f%ld r%ld %d\n", (int)alarms, (int)children, (int)users, waited, lines,
-               ended, signalled, sum, random() % 1000, getpid() == getpgrp() || child > 0);
+        for (int k = 0; k < 13; k++) printf(" %ld", counts[k]);
+        printf(" a%d c%d w%ld l%ld e%ld s%ld f%ld r%ld\n", (int)alarms, (int)children, waited, lines,
+               ended, signalled, sum, random() % 1000);
         fflush(stdout);
         usleep(20000);
     }
