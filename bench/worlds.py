@@ -98,7 +98,7 @@ def _timed(do: Callable[[], _T]) -> tuple[_T, float]:
 
 
 MEASUREMENT: Final = Measurement(
-    "worlds",
+    "lockstep-worlds",
     tuple(
         line
         for game in GAMES

@@ -1,4 +1,4 @@
-/* Commands that a program has a shell run: libc's own wait for them in the kernel, where the clock knows nothing of it. */
+/* Commands that a program has a shell run: libc's own wait for them in the kernel, of which the clock knows nothing. */
 #include "lockstep.h"
 
 #include <errno.h>

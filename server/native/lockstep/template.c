@@ -1,4 +1,4 @@
-/* A template is a fork of a process with one thread, which calls the hub (scraper/worlds.py), says what is on its way to
+/* A template is a fork of a process, with one thread. It calls the hub (scraper/worlds.py), says what is on its way to
  * the process, and sleeps. Each order has it fork again: that child is given descriptors of its own in the place of
  * those that others share, and goes on where its ancestor was. Nothing of libc's fork, which would forget threads. */
 #include "template.h"
@@ -130,7 +130,8 @@ static int keep_memory(char *at, size_t size) {
     size_t all = size;
     for (int i = 0; i < shared_count; i++) all += shared[i].size;
     if (shared_count == MOST_SHARED || all > SHARED_BYTES) return 0;
-    void *copy = (void *)RAW(mmap, NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    int private = MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE;
+    void *copy = (void *)RAW(mmap, NULL, size, PROT_READ | PROT_WRITE, private, -1, 0);
     if (copy == MAP_FAILED) return 0;
     memcpy(copy, at, size);
     shared[shared_count].at = at;
@@ -150,7 +151,8 @@ static int keep_shared(const void *left_out) {
     for (char *line = text; *line; line = strchr(line, '\n') + 1) {
         char *end, *mode;
         char *from = (char *)strtoul(line, &end, 16), *to = (char *)strtoul(end + 1, &mode, 16);
-        if (mode[2] != 'w' || mode[4] != 's' || (from <= (const char *)left_out && (const char *)left_out < to)) continue;
+        int is_left_out = from <= (const char *)left_out && (const char *)left_out < to;
+        if (mode[2] != 'w' || mode[4] != 's' || is_left_out) continue;
         const char *path = strchr(line, '/'), *next = strchr(line, '\n');
         int is_device = path && path < next && !strncmp(path, "/dev/", 5) && strncmp(path, "/dev/shm/", 9) &&
                         strncmp(path, "/dev/zero", 9);
@@ -197,7 +199,8 @@ static void leave_descriptors(void) {
     int nothing = (int)RAW(openat, AT_FDCWD, "/dev/null", O_RDWR | O_CLOEXEC);
     for (int i = 0; i < plan.steps; i++) {
         const struct step *step = &plan.step[i];
-        if (step->what == EPOLL || step->what == WATCHES || (step->what == PUT && !step->a)) RAW(dup3, nothing, step->file, O_CLOEXEC);
+        int is_made = step->what == EPOLL || step->what == WATCHES || (step->what == PUT && !step->a);
+        if (is_made) RAW(dup3, nothing, step->file, O_CLOEXEC);
     }
     RAW(close, nothing);
     tell_hub(LEFT, 0, NULL, 0);
@@ -241,7 +244,7 @@ static int call_hub(const char *path) {
     return hub < 0 || RAW(connect, hub, &address, sizeof address) < 0;
 }
 
-/* In a process between the two, which shares the memory and ends at once: so the template is no child of the program. */
+/* In a process between the two that shares the memory and ends at once: so the template is no child of the program. */
 static jmp_buf at_fork;
 static int fork_once(void *unused) {
     (void)unused;

@@ -39,7 +39,8 @@ int inotify_add_watch(int file, const char *path, uint32_t mask) {
     if (!watch) return number;
     uint32_t before = watch->path && mask & IN_MASK_ADD ? watch->mask : 0;
     forget(watch);
-    *watch = (struct watch){file, number, before | (mask & ~(uint32_t)(IN_MASK_ADD | IN_MASK_CREATE)), realpath(path, NULL)};
+    mask &= ~(uint32_t)(IN_MASK_ADD | IN_MASK_CREATE);
+    *watch = (struct watch){file, number, before | mask, realpath(path, NULL)};
     return number;
 }
 int inotify_rm_watch(int file, int number) {
@@ -72,7 +73,8 @@ int watch_again(int file, int flags, int count) {
     /* That some were given back is no news. */
     int size = 0;
     char news[4096];
-    while (made >= 0 && !ioctl(made, FIONREAD, &size) && size > 0 && REAL(syscall)(SYS_read, made, news, sizeof news) > 0) continue;
+    while (made >= 0 && !ioctl(made, FIONREAD, &size) && size > 0)
+        if (REAL(syscall)(SYS_read, made, news, sizeof news) <= 0) break;
     if (made >= 0 && count) {
         REAL(syscall)(SYS_close, made);
         errno = ENOENT;

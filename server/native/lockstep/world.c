@@ -1,5 +1,5 @@
-/* A process of a world: what its template makes again beside memory and descriptors. Those are its threads, each where it
- * waited (wait.c), and who it and its family take themselves for: the numbers of threads and processes are others. */
+/* A process of a world: what its template makes again beside memory and descriptors. That is its threads, each where it
+ * waited (wait.c), and whom it and its family take each other for: the numbers of threads and processes are others. */
 #include "world.h"
 #include "lockstep.h"
 #include "template.h"
@@ -95,28 +95,35 @@ static struct kin *kin_of(int pid) {
     return NULL;
 }
 
-static int is_ignored(int number) { return number == SIGCHLD || number == SIGCONT || number == SIGURG || number == SIGWINCH; }
+/* Whether a signal that a program has said nothing of ends it. */
+static int ends(int number) {
+    static const int others[] = {SIGCHLD, SIGCONT, SIGURG, SIGWINCH, SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (number == others[i]) return 0;
+    return 1;
+}
 
-/* A signal is about to be sent: those that it wakes, or ends, are to have their turn whether they notice it soon or not. */
+/* A signal is about to be sent: whom it wakes, or ends, has a turn, however soon it notices. */
 void world_signals(int pid, int tid, int number) {
     char text[STATUS_BYTES];
     if (number <= 0 || number > 64 || !read_status(pid, tid, text)) return;
     uint64_t bit = 1ull << (number - 1);
     if (number != SIGKILL && (signals_of(text, "SigBlk:") | signals_of(text, "SigIgn:")) & bit) return;
     int is_caught = (signals_of(text, "SigCgt:") & bit) != 0;
-    if (!is_caught && (is_ignored(number) || number == SIGSTOP || number == SIGTSTP || number == SIGTTIN || number == SIGTTOU)) return;
+    if (!is_caught && !ends(number)) return;
     struct kin *kin = is_caught ? NULL : kin_of(pid);
     if (kin) kin->status = number;
     for (uint32_t i = 0; i < page()->used; i++) {
         struct slot *slot = &page()->slots[i];
         uint32_t waits = WAITS;
-        if (slot->pid == pid && (!is_caught || slot->tid == tid)) atomic_compare_exchange_strong(&slot->state, &waits, READY | INTERRUPTED);
+        if (slot->pid != pid || (is_caught && slot->tid != tid)) continue;
+        atomic_compare_exchange_strong(&slot->state, &waits, READY | INTERRUPTED);
     }
 }
 
 /* ── who it takes itself for ────────────────────────────────────────────────────────────────────────────────────────── */
 
-/* The children of the ancestor aren't this process' children, and it is none of its parent's: they say that they end. */
+/* The children of its ancestor aren't children of this process, nor is it one of its parent's: each says that it ends. */
 static void say_end(int code) {
     struct kin *kin = kin_of((int)RAW(getpid));
     if (!kin) return;
@@ -156,8 +163,10 @@ int kill(pid_t pid, int number) {
 
 static const struct slot *slot_of_thread(pthread_t thread) {
     int own = (int)RAW(getpid);
-    for (uint32_t i = 0; i < page()->used; i++)
-        if (places[i].thread == thread && page()->slots[i].pid == own && page()->slots[i].state != FREE) return &page()->slots[i];
+    for (uint32_t i = 0; i < page()->used; i++) {
+        const struct slot *slot = &page()->slots[i];
+        if (places[i].thread == thread && slot->pid == own && slot->state != FREE) return slot;
+    }
     return NULL;
 }
 int pthread_kill(pthread_t thread, int number) {
@@ -169,7 +178,8 @@ int pthread_kill(pthread_t thread, int number) {
 int world_thread(int tid) {
     for (uint32_t i = 0; known_as && tid_at && i < page()->used; i++) {
         const struct slot *slot = &page()->slots[i];
-        if (slot->state != FREE && slot->pid == (int)RAW(getpid) && places[i].thread && *tid_of(places[i].thread) == tid) return slot->tid;
+        if (slot->state == FREE || slot->pid != (int)RAW(getpid) || !places[i].thread) continue;
+        if (*tid_of(places[i].thread) == tid) return slot->tid;
     }
     return tid;
 }
@@ -244,9 +254,11 @@ void world_thread_begins(struct slot *slot) {
 static void make_thread(struct place *place) {
     /* Until it is at its place, and has its own stack; one after the other. */
     static char stack[STACK_BYTES] __attribute__((aligned(16)));
-    int flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM | CLONE_SETTLS | CLONE_CHILD_CLEARTID;
+    int flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM | CLONE_SETTLS;
+    flags |= CLONE_CHILD_CLEARTID;
     atomic_store(&begun, 0);
-    if (clone(go_on, stack + STACK_BYTES, flags, place, NULL, place->pointer, tid_of(place->thread)) < 0) RAW(exit_group, 1);
+    int made = clone(go_on, stack + STACK_BYTES, flags, place, NULL, place->pointer, tid_of(place->thread));
+    if (made < 0) RAW(exit_group, 1);
     while (!atomic_load(&begun)) RAW(futex, &begun, FUTEX_WAIT, 0, NULL, NULL, 0);
 }
 

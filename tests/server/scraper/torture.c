@@ -165,7 +165,8 @@ int main(void) {
         if (i % 10 == 8) {
             kill(killed, SIGTERM);
             siginfo_t info;
-            if (waitid(P_PID, (id_t)killed, &info, WEXITED) || info.si_pid != killed || info.si_status != SIGTERM) signalled = -666666;
+            int error = waitid(P_PID, (id_t)killed, &info, WEXITED);
+            if (error || info.si_pid != killed || info.si_status != SIGTERM) signalled = -666666;
             signalled++;
         }
         if (i % 25 == 7) {

@@ -139,8 +139,6 @@ class Play:
         self._mirror: Mirror | None = None
         self._outer: SharedDesktop | None = None
         self._memory: Pixels | None = None
-        self.is_aside = False
-        """Whether nothing but its moments is left of it, until it goes back to one."""
         self._open: _Open | None = None
         self._child: Child | None = None
         self._report_listener: ReportListener | None = None
@@ -380,7 +378,6 @@ class Play:
         self.rules.go_back(kept.rules)
         self._opened.sources.go_back(kept.readings)
         self._last = kept.last
-        self.is_aside = False
         self._mirrored()
         self._touch()
 
@@ -390,7 +387,6 @@ class Play:
         if self._world is None or not self._world.templates:
             return False
         self._world.end()
-        self.is_aside = True
         return True
 
     def _touch(self) -> None:
