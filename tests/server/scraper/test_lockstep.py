@@ -145,6 +145,7 @@ async def test_episode_of_a_program_that_never_waits_is_truncated_with_the_reaso
 
 def test_step_in_which_a_program_never_waits_cuts_its_episode() -> None:
     clock, play = Mock(elapsed=0.0), Mock()
+    play.pressed.return_value = ()
     clock.advance.return_value = Advance.LATE
     play.pace = SteppedPace(60.0, clock)
     play.rules.cut.return_value = [Done(1, truncated=True, reason=HANGS)]

@@ -12,6 +12,7 @@ from typing import Any
 import psutil
 import pytest
 from pluriverse_protocol.events import KeyEvent
+from pluriverse_protocol.reports import Done
 from pluriverse_server.scraper.worlds import TEMPLATE_NAME
 from support.scraped import Scraped
 from support.scraped_steps import Agent, begun, key, stepping
@@ -39,6 +40,13 @@ async def played(
 def templates_of(scraped: Scraped) -> list[psutil.Process]:
     found = psutil.Process(scraped.program.pid).children(recursive=True)
     return [child for child in found if child.name() == TEMPLATE_NAME and child.status() != psutil.STATUS_ZOMBIE]
+
+
+def runs(process: psutil.Process) -> bool:
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
 
 
 def presses_right(number: int) -> Sequence[KeyEvent]:
@@ -136,10 +144,13 @@ async def test_snapshot_of_an_episode_is_gone_back_to_in_another_and_after_the_p
         first = await played(agent, 10)
         reply, _ = await agent.play(*key("q"), frames=5)
         assert reply.truncated
-        await scraped.ready(seed=8, clock="lockstep")
+        episode = await scraped.ready(seed=8, clock="lockstep")
         await agent.first()
         await agent.restore(moment)
         assert await played(agent, 10) == first
+        # Its end is that of the episode that is played now.
+        assert (await agent.play(*key("x"), frames=5))[0].terminated
+        assert await scraped.until(Done, lambda done: done.episode == episode)
 
 
 async def test_dropped_snapshots_leave_no_process_and_those_of_an_agent_end_with_it(tmp_path: Path) -> None:
@@ -154,7 +165,23 @@ async def test_dropped_snapshots_leave_no_process_and_those_of_an_agent_end_with
         await eventually(lambda: len(templates_of(scraped)) == at_first + 2)
         agent.close()
         await eventually(lambda: len(templates_of(scraped)) == at_first)
-    assert not psutil.pid_exists(scraped.program.pid)
+
+
+async def test_nothing_outlives_a_scraper_that_is_killed_with_all_its_snapshots(tmp_path: Path) -> None:
+    async with stepping(tmp_path) as scraped:
+        agent = await begun(scraped)
+        await agent.first()
+        moments = [await agent.snapshot() for _ in range(3)]
+        assert moments[0] is not None
+        await agent.restore(moments[0])
+        scraper = psutil.Process(scraped.program.pid)
+        descendants = scraper.children(recursive=True)
+        assert len(descendants) > 8
+        scraper.kill()
+        await eventually(lambda: not any(runs(each) for each in descendants))
+        for left in (tmp_path / "private").glob("scraper/*/Xauthority"):
+            left.unlink()
+            left.parent.rmdir()
 
 
 async def test_what_cant_be_kept_is_played_again_and_says_why(tmp_path: Path) -> None:

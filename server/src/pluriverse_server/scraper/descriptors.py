@@ -70,7 +70,7 @@ class Template:
     is_closed: bool = False
 
     def put(self, what: Hashable, file: int, flags: int, *, keep: bool = False) -> None:
-        """Have ``what`` put where the process has ``file``; the template lets go of what it has there, or ``keep``s it."""
+        """Have ``what`` put where the process has ``file``; the template ``keep``s what it has there, or lets it go."""
         if what not in self.given:
             self.given.append(what)
         self.steps.append((PUT, file, self.given.index(what), flags, int(keep), 0))

@@ -103,7 +103,7 @@ def put_back(home: Path, kept: Contents) -> None:
     """Have ``home`` be as it was kept. Files stay the same ones where they are still there."""
     try:
         there = dict(_below(home))
-        for path, status in reversed(there.items()):
+        for path, status in reversed(list(there.items())):
             if path not in kept or stat.S_IFMT(kept[path].mode) != stat.S_IFMT(status.st_mode):
                 _remove(home / path, status)
                 del there[path]

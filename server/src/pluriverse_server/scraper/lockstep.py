@@ -90,7 +90,7 @@ class ScrapedSteps(ReportedSteps):
             raise ValueError("the snapshot's program has ended")
         self._switch(moment.play)
         try:
-            moment.play.go_back(moment.kept)
+            moment.play.go_back(moment.kept, self.episode)
         except Broken as error:
             raise ValueError(str(error)) from error
         self._be(moment.play)

@@ -364,8 +364,8 @@ class Play:
         readings = self._opened.sources.keep()
         return KeptPlay(self._world.keep(), self.rules.keep(), readings, self._last)
 
-    def go_back(self, kept: KeptPlay) -> None:
-        """Be where the play was at a moment of its own; raise Broken if it can't be. Blocking."""
+    def go_back(self, kept: KeptPlay, episode_id: int) -> None:
+        """Be where the play was at a moment of its own, now in this episode; raise Broken if it can't be. Blocking."""
         world = self._world
         if world is None or self._broken is not None or self.is_stopping:
             raise Broken(self._broken or "the program has ended")
@@ -375,7 +375,7 @@ class Play:
             self.break_off(str(error))
             raise Broken(str(error)) from error
         self.child.become(world.program)
-        self.rules.go_back(kept.rules)
+        self.rules.go_back(kept.rules, episode_id)
         self._opened.sources.go_back(kept.readings)
         self._last = kept.last
         self._mirrored()

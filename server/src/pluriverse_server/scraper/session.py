@@ -174,11 +174,13 @@ class Session:
                 continue
             self._switch(play)
             try:
-                play.go_back(kept)
+                play.go_back(kept, self._episode)
             except Broken as error:
                 log.warning("%s; starting the program again", error)
                 self._ready.pop(play)
                 return False
+            self._reported.clear()
+            self._on_cycle(play, kept.last)
             return True
         return False
 
@@ -325,7 +327,8 @@ class Session:
 
     def _report_readings(self, cycle: Cycle) -> None:
         """Report changed readings. They are for people: if they can't be sent, the rewards still are."""
-        if cycle.at - self._all_reported_at >= REPORT_ALL_S:
+        # It may have gone back.
+        if not 0 <= cycle.at - self._all_reported_at < REPORT_ALL_S:
             self._reported.clear()
             self._all_reported_at = cycle.at
         changes = changed(cycle, self._reported)

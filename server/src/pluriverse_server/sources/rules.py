@@ -160,8 +160,9 @@ class Rules:
         """Return where the episode is, for ``go_back``."""
         return copy.deepcopy(self._state)
 
-    def go_back(self, kept: Any) -> None:
-        """Be there, in the episode that is played."""
+    def go_back(self, kept: Any, episode_id: int) -> None:
+        """Be there, in this episode."""
+        self._episode = episode_id
         state = copy.deepcopy(kept)
         self._running, self._earnings, self._watches, self._text, self._observation, self._end = state
 
