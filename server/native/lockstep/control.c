@@ -1,6 +1,6 @@
 /* The other end of the page: gives turns, lets time pass, and knows when everything stands. Called from Python, by one
  * thread at a time; nothing here is for the programs that the library is preloaded into. */
-#include "page.h"
+#include "world.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -195,16 +195,34 @@ static void grant(struct control *control, struct slot *slot, uint32_t why) {
 
 static int runs(const struct slot *slot) { return (slot->state & PHASE) == RUNS; }
 
-/* Tell who takes it for its child that a process was killed, if it was its last thread that is gone. */
+/* The parent of a process that has ended, and has not been waited for; 0: it isn't there. */
+static int parent_of(int pid) {
+    char path[TEXT], stat[512];
+    snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    int file = open(path, O_RDONLY | O_CLOEXEC), parent = 0;
+    ssize_t size = file < 0 ? 0 : read(file, stat, sizeof stat - 1);
+    if (file >= 0) close(file);
+    stat[size > 0 ? size : 0] = 0;
+    const char *state = strrchr(stat, ')');
+    for (const char *digit = state ? state + 4 : ""; *digit >= '0' && *digit <= '9'; digit++) parent = 10 * parent + *digit - '0';
+    return parent;
+}
+
+/* If it was its last thread that is gone, a process has ended: its parent hears of it now, as soon as it may notice
+ * itself; and who takes it for its child is told that it was killed. */
 static void note_end(struct page *page, int pid) {
     for (uint32_t i = 0; i < page->used; i++)
         if (page->slots[i].state != FREE && page->slots[i].pid == pid) return;
+    int parent = parent_of(pid);
+    if (parent) world_signals(page, parent, parent, SIGCHLD);
     for (struct kin *kin = page->kin; kin < page->kin + KIN; kin++) {
         if (kin->state != ALIVE || kin->pid != pid) continue;
         /* How, who has killed it may have noted. */
         if (!kin->status) kin->status = SIGKILL;
         atomic_store(&kin->state, DEAD);
-        if (kin->parent > 0) kill(kin->parent, SIGCHLD);
+        if (kin->parent <= 0) continue;
+        world_signals(page, kin->parent, kin->parent, SIGCHLD);
+        kill(kin->parent, SIGCHLD);
     }
 }
 

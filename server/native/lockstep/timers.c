@@ -70,7 +70,7 @@ static int notify(const struct timer *timer) {
     info.si_value = event->sigev_value;
     info.si_overrun = timer->overrun;
     int own = (int)syscall(SYS_getpid), is_for_one = event->sigev_notify == SIGEV_THREAD_ID;
-    world_signals(own, is_for_one ? world_thread(event->_sigev_un._tid) : own, event->sigev_signo);
+    world_signals(page(), own, is_for_one ? world_thread(event->_sigev_un._tid) : own, event->sigev_signo);
     if (is_for_one)
         syscall(SYS_rt_tgsigqueueinfo, own, world_thread(event->_sigev_un._tid), info.si_signo, &info);
     else syscall(SYS_rt_sigqueueinfo, own, info.si_signo, &info);

@@ -89,8 +89,8 @@ static uint64_t signals_of(const char *status, const char *which) {
     return line ? strtoull(line + strlen(which), NULL, 16) : 0;
 }
 
-static struct kin *kin_of(int pid) {
-    for (struct kin *kin = page()->kin; kin < page()->kin + KIN; kin++)
+static struct kin *kin_of(struct page *shared, int pid) {
+    for (struct kin *kin = shared->kin; kin < shared->kin + KIN; kin++)
         if (kin->state == ALIVE && kin->pid == pid) return kin;
     return NULL;
 }
@@ -104,17 +104,17 @@ static int ends(int number) {
 }
 
 /* A signal is about to be sent: whom it wakes, or ends, has a turn, however soon it notices. */
-void world_signals(int pid, int tid, int number) {
+void world_signals(struct page *shared, int pid, int tid, int number) {
     char text[STATUS_BYTES];
     if (number <= 0 || number > 64 || !read_status(pid, tid, text)) return;
     uint64_t bit = 1ull << (number - 1);
     if (number != SIGKILL && (signals_of(text, "SigBlk:") | signals_of(text, "SigIgn:")) & bit) return;
     int is_caught = (signals_of(text, "SigCgt:") & bit) != 0;
     if (!is_caught && !ends(number)) return;
-    struct kin *kin = is_caught ? NULL : kin_of(pid);
+    struct kin *kin = is_caught ? NULL : kin_of(shared, pid);
     if (kin) kin->status = number;
-    for (uint32_t i = 0; i < page()->used; i++) {
-        struct slot *slot = &page()->slots[i];
+    for (uint32_t i = 0; i < shared->used; i++) {
+        struct slot *slot = &shared->slots[i];
         uint32_t waits = WAITS;
         if (slot->pid != pid || (is_caught && slot->tid != tid)) continue;
         atomic_compare_exchange_strong(&slot->state, &waits, READY | INTERRUPTED);
@@ -125,11 +125,13 @@ void world_signals(int pid, int tid, int number) {
 
 /* The children of its ancestor aren't children of this process, nor is it one of its parent's: each says that it ends. */
 static void say_end(int code) {
-    struct kin *kin = kin_of((int)RAW(getpid));
+    struct kin *kin = kin_of(page(), (int)RAW(getpid));
     if (!kin) return;
     kin->status = (code & 0xff) << 8;
     atomic_store(&kin->state, DEAD);
-    if (kin->parent > 0) RAW(kill, kin->parent, SIGCHLD);
+    if (kin->parent <= 0) return;
+    world_signals(page(), kin->parent, kin->parent, SIGCHLD);
+    RAW(kill, kin->parent, SIGCHLD);
 }
 static void at_exit(int code, void *unused) {
     (void)unused;
@@ -143,7 +145,7 @@ _Noreturn void _Exit(int code) { _exit(code); }
 
 void world_begin(void) {
     on_exit(at_exit, NULL);
-    const struct kin *kin = kin_of((int)RAW(getpid));
+    const struct kin *kin = kin_of(page(), (int)RAW(getpid));
     if (kin) known_as = kin->named;
 }
 void world_forked(void) { known_as = parent_known_as = 0; }
@@ -157,7 +159,7 @@ int kill(pid_t pid, int number) {
     if (known_as && pid == known_as) pid = own;
     for (struct kin *kin = page()->kin; kin < page()->kin + KIN; kin++)
         if (kin->state == ALIVE && kin->parent == own && kin->named == pid) pid = kin->pid;
-    if (pid > 0) world_signals(pid, pid, number);
+    if (pid > 0) world_signals(page(), pid, pid, number);
     return (int)RAW(kill, pid, number);
 }
 
@@ -172,7 +174,7 @@ static const struct slot *slot_of_thread(pthread_t thread) {
 int pthread_kill(pthread_t thread, int number) {
     const struct slot *slot = slot_of_thread(thread);
     if (!slot) return ESRCH;
-    world_signals(slot->pid, slot->tid, number);
+    world_signals(page(), slot->pid, slot->tid, number);
     return RAW(tgkill, slot->pid, slot->tid, number) ? errno : 0;
 }
 int world_thread(int tid) {

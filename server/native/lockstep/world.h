@@ -24,5 +24,5 @@ pid_t world_child(pid_t pid, int *status);
 /* The kernel's number of the thread that the program knows as ``tid``. */
 int world_thread(int tid);
 /* A signal is about to be sent to a thread: its turn is not to depend on when it notices. */
-void world_signals(int pid, int tid, int number);
+void world_signals(struct page *shared, int pid, int tid, int number);
 #pragma GCC visibility pop

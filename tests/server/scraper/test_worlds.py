@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 import subprocess
 import zlib
@@ -38,8 +39,12 @@ async def played(
 
 
 def templates_of(scraped: Scraped) -> list[psutil.Process]:
-    found = psutil.Process(scraped.program.pid).children(recursive=True)
-    return [child for child in found if child.name() == TEMPLATE_NAME and child.status() != psutil.STATUS_ZOMBIE]
+    found: list[psutil.Process] = []
+    for child in psutil.Process(scraped.program.pid).children(recursive=True):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            if child.name() == TEMPLATE_NAME and child.status() != psutil.STATUS_ZOMBIE:
+                found.append(child)
+    return found
 
 
 def runs(process: psutil.Process) -> bool:

@@ -12,7 +12,7 @@ import socket
 import stat
 import struct
 import termios
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -151,7 +151,7 @@ class Plan:
         self.size = sum(len(content) for _, content in self._contents)
 
     @contextlib.contextmanager
-    def make(self) -> Iterator[Maker]:
+    def make(self) -> Generator[Maker]:
         """Make all of it; what is in the maker is closed at the end."""
         maker = Maker()
         try:

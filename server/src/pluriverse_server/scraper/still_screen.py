@@ -71,7 +71,10 @@ class StillScreen:
 
     def see(self) -> Pixels:
         """Return the picture: RGB, shape (height, width, 3), valid until the next call."""
-        to_rgb(self._memory if self._grabber is None else self._grabber.grab()[0], self._pixels)
+        if self._memory is not None:
+            to_rgb(self._memory, self._pixels)
+        elif self._grabber is not None:
+            to_rgb(self._grabber.grab()[0], self._pixels)
         self._hidden[:] = 0
         return self._pixels
 

@@ -18,7 +18,7 @@ import time
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 from pluriverse_server.lockstep import XSERVER_SIGNAL, KeptClock, Kin, NoClock, Phase, PreloadedClock, Thread
 
@@ -61,7 +61,7 @@ class Client(Protocol):
         """Return where it is in its conversation."""
         ...
 
-    def go_back(self, kept: object, descriptor: int) -> None:
+    def go_back(self, kept: Any, descriptor: int) -> None:
         """Go on from there, over another socket."""
         ...
 
