@@ -7,7 +7,6 @@ import contextlib
 import fcntl
 import os
 import re
-import signal
 import socket
 import stat
 import struct
@@ -92,9 +91,8 @@ class Template:
         if self.is_closed:
             return
         self.is_closed = True
+        # It ends when its hub hangs up.
         self.connection.close()
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(self.pid, signal.SIGKILL)
         # The X server's are children of this process; the others' those of the keeper, which reaps them.
         with contextlib.suppress(ChildProcessError):
             os.waitpid(self.pid, 0)

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Protocol
 
+from pluriverse_server.display import DisplayLost
 from pluriverse_server.lockstep import XSERVER_SIGNAL, KeptClock, Kin, NoClock, Phase, PreloadedClock, Thread
 
 from .descriptors import Maker, NotKept, Plan, Template
@@ -90,6 +91,13 @@ class Hub:
                 template.close()
             raise error if isinstance(error, NotKept) else NotKept(f"a process was not forked: {error}") from error
         return templates
+
+    def clear(self) -> None:
+        """Hang up on templates that came too late."""
+        self._socket.setblocking(False)
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                self._socket.accept()[0].close()
 
     def close(self) -> None:
         self._socket.close()
@@ -187,15 +195,16 @@ class World:
         threads = self._clock.all_threads()
         leaders = _leaders(threads)
         family = self._family(leaders.keys())
-        clients = [client.keep() for client in self._clients]
-        try:
-            self._last = home = contents(self._home, self._last)
-            clock = self._clock.related(self._clock.keep(), family)
-        except (HomeError, NoClock) as error:
-            raise NotKept(str(error)) from error
+        self._hub.clear()
         if not self.server:
             raise NotKept("the X server has ended")
-        os.kill(self.server, XSERVER_SIGNAL)
+        try:
+            clients = [client.keep() for client in self._clients]
+            self._last = home = contents(self._home, self._last)
+            clock = self._clock.related(self._clock.keep(), family)
+            os.kill(self.server, XSERVER_SIGNAL)
+        except (DisplayLost, HomeError, NoClock, OSError) as error:
+            raise NotKept(str(error)) from error
         if not self._clock.fork(list(leaders.values()), PATIENCE_S):
             raise NotKept("the program was not forked in time")
         templates = self._hub.collect({self.server, *leaders}, PATIENCE_S)
@@ -205,10 +214,10 @@ class World:
             for template in templates:
                 if _HEAD.unpack_from(template.connection.recv(_PACKET_BYTES))[0] != _LEFT:
                     raise NotKept("a template has ended")  # noqa: TRY301 - all are to be closed
-        except BaseException:
+        except (OSError, struct.error, NotKept) as error:
             for template in templates:
                 template.close()
-            raise
+            raise error if isinstance(error, NotKept) else NotKept(str(error)) from error
         size = len(clock.page) + plan.size + sum(entry.size for entry in home.values())
         size += sum(_TEMPLATE_BYTES + template.shared_bytes for template in templates)
         moment = Moment(templates, plan, clock, self.program, self.server, home, clients, size)
@@ -229,7 +238,7 @@ class World:
                 _begin(moment.templates, made, begun)
                 for client, kept, descriptor in zip(self._clients, moment.clients, made.take_clients(), strict=True):
                     client.go_back(kept, descriptor)
-        except (OSError, NotKept, HomeError) as error:
+        except (DisplayLost, HomeError, NotKept, OSError) as error:
             for pid in begun.values():
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
