@@ -81,6 +81,8 @@ def _played(env: PluriverseEnv, seed: int, steps: int) -> list[int]:
         picture, reward, terminated, truncated, _ = env.step(chance.randrange(int(env.action_space.n)))
         seen.append(zlib.crc32(repr((reward, terminated, truncated)).encode(), zlib.crc32(picture.tobytes())))
         if terminated or truncated:
+            # Else the remote begins an episode of another seed, and with it a new program.
+            env.reset(seed=SEED)
             break
     return seen
 

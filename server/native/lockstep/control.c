@@ -295,6 +295,9 @@ static int strangers_stand(struct control *control) {
 
 /* ── moments ────────────────────────────────────────────────────────────────────────────────────────────────────────── */
 
+/* Nothing goes by the clock any more. */
+PUBLIC void lockstep_leave(struct control *control) { atomic_store(&control->page->left, 1); }
+
 /* Where templates of the programs call. */
 PUBLIC void lockstep_hub(struct control *control, const char *path) {
     strncpy(control->page->hub, path, PATH_BYTES - 1);

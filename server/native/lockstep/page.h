@@ -64,4 +64,5 @@ struct page {
     struct asked asked[ASKED];
     struct kin kin[KIN];
     char hub[PATH_BYTES]; /* the socket that templates call */
+    _Atomic uint32_t left;    /* whether time is real again, for the X server of a program that has no such clock */
 };

@@ -180,6 +180,10 @@ class PreloadedClock:
                 return Advance.ENDED
             return Advance(self._library.lockstep_advance(self._control, ns, round(patience_s * NS)))
 
+    def leave(self) -> None:
+        """Say that time is real again: the program, on a screen that has this clock, doesn't go by it."""
+        self._library.lockstep_leave(self._control)
+
     def call(self, hub: Path) -> None:
         """Have templates of the program call the socket ``hub``."""
         self._library.lockstep_hub(self._control, os.fsencode(hub))
@@ -251,6 +255,7 @@ def library() -> Any:
     library.lockstep_asked.restype = c_int64
     library.lockstep_watch.argtypes = [c_void_p, c_int]
     library.lockstep_rgb.argtypes = [c_void_p, c_int64, c_int, c_int, c_void_p]
+    library.lockstep_leave.argtypes = [c_void_p]
     library.lockstep_hub.argtypes = [c_void_p, c_char_p]
     library.lockstep_slot.argtypes = [c_void_p, c_int, c_void_p, c_void_p]
     library.lockstep_fork.argtypes = [c_void_p, c_void_p, c_int, c_int64]

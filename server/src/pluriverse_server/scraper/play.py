@@ -319,9 +319,12 @@ class Play:
             # Stopped by nobody else: it may take SIGTERM for a quit event, for which it had to go on.
             self._exit_stack.callback(lambda: signal_all(descendants(child.keeper.pid), signal.SIGKILL))
         else:
-            self._freeze()
+            self._freeze(clock)
 
-    def _freeze(self) -> None:
+    def _freeze(self, clock: PreloadedClock | FrozenClock | None) -> None:
+        if isinstance(clock, PreloadedClock):
+            clock.leave()
+        self._world = None
         keeper = self.child.keeper.pid
         frozen = FrozenClock(lambda: descendants(keeper))
         self._exit_stack.callback(frozen.close)
@@ -330,7 +333,7 @@ class Play:
     def _check_clock(self) -> None:
         """Freeze a program that was started by one that has its clock, and hasn't got it itself."""
         if isinstance(self.pace, SteppedPace) and not self._rules_clock(self.pace.clock):
-            self._freeze()
+            self._freeze(self.pace.clock)
 
     def _rules_clock(self, clock: PreloadedClock | FrozenClock) -> bool:
         return isinstance(clock, FrozenClock) or clock.rules(descendants(self.child.keeper.pid))
