@@ -50,14 +50,14 @@ async def test_what_people_press_there_is_the_programs(remote: tuple[str, Pixels
         pressed.extend(mirror.take())
         return pressed[-len(events) :] == list(events)
 
-    with contextlib.closing(Mirror(display, NO_COOKIE, screen)) as mirror:
+    with contextlib.ExitStack() as stack:
+        mirror = stack.enter_context(contextlib.closing(Mirror(display, NO_COOKIE, screen)))
         await eventually(lambda: shown[0, 0, 0] == 200)
-        injector = Injector(display, NO_COOKIE)
+        injector = stack.enter_context(contextlib.closing(Injector(display, NO_COOKIE)))
         injector.apply([PointerEvent(30, 40, 0), PointerEvent(30, 40, 4), PointerEvent(30, 40, 0)])
         await eventually(lambda: has_come(PointerEvent(30, 40, 4), PointerEvent(30, 40, 0)))
         injector.apply([KeyEvent(0xFF53, True), KeyEvent(0xFF53, False)])
         await eventually(lambda: has_come(KeyEvent(0xFF53, True), KeyEvent(0xFF53, False)))
-        injector.close()
 
 
 def test_mirror_of_a_screen_that_is_gone_does_nothing() -> None:

@@ -136,7 +136,8 @@ class Mirror:
         return not self._closed
 
     def _hear(self, connection: Display) -> None:
-        for _ in range(connection.pending_events()):
+        # Waiting for a reply takes in events, too, of which the connection would then say nothing.
+        while connection.pending_events():
             event: Any = connection.next_event()
             if event.type in (X.KeyPress, X.KeyRelease):
                 keysym: int = connection.keycode_to_keysym(event.detail, 0)
