@@ -27,6 +27,9 @@ LOCKSTEP: Final = "lockstep"
 # Only there, since each game is several rows.
 GAMES: Final = "lockstep-games"
 
+# Only there, too.
+WORLDS: Final = "lockstep-worlds"
+
 # Only in docs/fleet.md.
 FLEET: Final = ("fleet", "claims", "claims-many", "rays", "oneport")
 
@@ -37,7 +40,7 @@ TREES: Final = ("trees",)
 # Only for those who change the code.
 CALLS: Final = "calls"
 
-ELSEWHERE: Final = (GAMES, CALLS, *FLEET, *OPENENV, *TREES)
+ELSEWHERE: Final = (GAMES, WORLDS, CALLS, *FLEET, *OPENENV, *TREES)
 
 # What the README has of docs/speed.md.
 FIRST: Final = (

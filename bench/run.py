@@ -34,6 +34,7 @@ import scraped
 import serving
 import start
 import trees
+import worlds
 from measuring import measure
 from report import Effort, Measurement, medians, print_table, write_json
 
@@ -55,6 +56,7 @@ MEASUREMENTS: Final[tuple[Measurement, ...]] = (
     oneport.MEASUREMENT,
     lockstep.MEASUREMENT,
     lockstep_games.MEASUREMENT,
+    worlds.MEASUREMENT,
     interfaces.MEASUREMENT,
     calls.MEASUREMENT,
     pages.MEASUREMENT,

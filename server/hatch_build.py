@@ -1,8 +1,9 @@
 """Builds what of the server is in C, where there is a compiler.
 
 That is the clock that is preloaded into programs (native/lockstep), what makes pictures as agents ask for them
-(native/views), from the source with which agents make them themselves (protocol/native), and what is preloaded into
-X0tigervnc so that it gives back what it takes (native/vnc).
+(native/views), from the source with which agents make them themselves (protocol/native), what is preloaded into
+X0tigervnc so that it gives back what it takes (native/vnc), and into the X servers of programs whose moments are kept
+(native/xserver).
 
 ``PLURIVERSE_NATIVE=require`` makes a failed build an error, ``skip`` doesn't try. Otherwise lockstep is only frozen
 without it, pictures are sent whole, and a TigerVNC before 1.14 leaks. ``python hatch_build.py`` builds it into the
@@ -23,6 +24,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 HERE = Path(__file__).parent
 CLOCK = HERE / "src/pluriverse_server/lockstep/preloaded.so"
 VIEWS = HERE / "src/pluriverse_server/kit/make_view.so"
+XSERVER = HERE / "src/pluriverse_server/lockstep/xserver.so"
 DETACH = HERE / "src/pluriverse_server/display/detach.so"
 
 # What the client compiles, too; an sdist has its copy.
@@ -40,7 +42,7 @@ SHARED = ["-shared", "-fPIC", "-ftls-model=initial-exec", "-pthread"]
 def build() -> bool:
     """Build all and return whether they are there."""
     wish = os.environ.get("PLURIVERSE_NATIVE", "")
-    for library in (CLOCK, VIEWS, DETACH):
+    for library in (CLOCK, XSERVER, VIEWS, DETACH):
         library.unlink(missing_ok=True)
     if wish == "skip":
         return False
@@ -50,6 +52,8 @@ def build() -> bool:
     compiler = os.environ.get("CC", "cc")
     try:
         subprocess.run([compiler, *FLAGS, *SHARED, "-o", str(CLOCK), *clock, "-ldl"], check=True)
+        xserver = [str(HERE / "native/xserver/xserver.c"), str(HERE / "native/lockstep/template.c")]
+        subprocess.run([compiler, *FLAGS, *SHARED, "-o", str(XSERVER), *xserver, "-ldl"], check=True)
         subprocess.run([compiler, *FLAGS, "-O3", "-shared", "-fPIC", "-o", str(VIEWS), *views], check=True)
         detach = str(HERE / "native/vnc/detach.c")
         subprocess.run([compiler, *FLAGS, *SHARED, "-o", str(DETACH), detach, "-ldl"], check=True)

@@ -1,6 +1,6 @@
 /* The other end of the page: gives turns, lets time pass, and knows when everything stands. Called from Python, by one
  * thread at a time; nothing here is for the programs that the library is preloaded into. */
-#include "page.h"
+#include "world.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <linux/futex.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -194,6 +195,37 @@ static void grant(struct control *control, struct slot *slot, uint32_t why) {
 
 static int runs(const struct slot *slot) { return (slot->state & PHASE) == RUNS; }
 
+/* The parent of a process that has ended, and has not been waited for; 0: it isn't there. */
+static int parent_of(int pid) {
+    char path[TEXT], stat[512];
+    snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    int file = open(path, O_RDONLY | O_CLOEXEC), parent = 0;
+    ssize_t size = file < 0 ? 0 : read(file, stat, sizeof stat - 1);
+    if (file >= 0) close(file);
+    stat[size > 0 ? size : 0] = 0;
+    const char *state = strrchr(stat, ')');
+    for (const char *digit = state ? state + 4 : ""; *digit >= '0' && *digit <= '9'; digit++) parent = 10 * parent + *digit - '0';
+    return parent;
+}
+
+/* If it was its last thread that is gone, a process has ended: its parent hears of it now, as soon as it may notice
+ * itself; and who takes it for its child is told that it was killed. */
+static void note_end(struct page *page, int pid) {
+    for (uint32_t i = 0; i < page->used; i++)
+        if (page->slots[i].state != FREE && page->slots[i].pid == pid) return;
+    int parent = parent_of(pid);
+    if (parent) world_signals(page, parent, parent, SIGCHLD);
+    for (struct kin *kin = page->kin; kin < page->kin + KIN; kin++) {
+        if (kin->state != ALIVE || kin->pid != pid) continue;
+        /* How, who has killed it may have noted. */
+        if (!kin->status) kin->status = SIGKILL;
+        atomic_store(&kin->state, DEAD);
+        if (kin->parent <= 0) continue;
+        world_signals(page, kin->parent, kin->parent, SIGCHLD);
+        kill(kin->parent, SIGCHLD);
+    }
+}
+
 /* Find out about those that run in silence. */
 static void look_at_silent(struct control *control) {
     for (uint32_t i = 0; i < control->page->used; i++) {
@@ -212,8 +244,10 @@ static void look_at_silent(struct control *control) {
         else if (!watched->since) watched->since = real_now();
         watched->sleeps = watched->since && real_now() - watched->since >= ASLEEP_NS;
         if (sleeps < 0 && runs(slot)) {
+            int pid = slot->pid;
             slot->pid = slot->tid = 0;
             slot->state = FREE;
+            note_end(control->page, pid);
         }
     }
 }
@@ -257,6 +291,73 @@ static int strangers_stand(struct control *control) {
         if (stranger->tid) stand &= look_at(stranger, stranger->pid, stranger->tid) != 0;
     }
     return stand;
+}
+
+/* ── moments ────────────────────────────────────────────────────────────────────────────────────────────────────────── */
+
+/* Nothing goes by the clock any more. */
+PUBLIC void lockstep_leave(struct control *control) { atomic_store(&control->page->left, 1); }
+
+/* Where templates of the programs call. */
+PUBLIC void lockstep_hub(struct control *control, const char *path) {
+    strncpy(control->page->hub, path, PATH_BYTES - 1);
+}
+
+/* Return the phase of a slot, below 0 behind the last; and whose it is. A thread that sleeps in the kernel RUNS. */
+PUBLIC int lockstep_slot(const struct control *control, int number, int *pid, int *tid) {
+    if (number >= (int)control->page->used) return -1;
+    const struct slot *slot = &control->page->slots[number];
+    *pid = slot->pid;
+    *tid = slot->tid;
+    return (int)(slot->state & PHASE);
+}
+
+/* Have these waiting threads fork a template of their process each; return whether they wait again in time. */
+PUBLIC int lockstep_fork(struct control *control, const int *slots, int count, int64_t patience_ns) {
+    for (int i = 0; i < count; i++) grant(control, &control->page->slots[slots[i]], FORK);
+    return wait_for_turns(control, real_now() + patience_ns);
+}
+
+PUBLIC size_t lockstep_size(void) { return sizeof(struct page); }
+PUBLIC void lockstep_keep(const struct control *control, void *to) { memcpy(to, control->page, sizeof(struct page)); }
+
+/* Write to a kept page who was whose child: ``count`` times whether one is ALIVE or DEAD, its parent, its number and its
+ * status. Those that had been made again keep the names under which their parents know them. False: too many. */
+PUBLIC int lockstep_relate(struct page *kept, const int *family, int count) {
+    const int *all = family;
+    struct kin before[KIN];
+    memcpy(before, kept->kin, sizeof before);
+    memset(kept->kin, 0, sizeof kept->kin);
+    struct kin *to = kept->kin;
+    for (int i = 0; i < count; i++, family += 4) {
+        if (to == kept->kin + KIN) return 0;
+        int parent = family[1], named = family[2];
+        for (int j = 0; j < KIN; j++) {
+            if (before[j].state != ALIVE || before[j].pid != family[2]) continue;
+            named = before[j].named;
+            if (!parent) parent = before[j].parent;
+        }
+        *to++ = (struct kin){family[0], -parent, named, -family[2], family[3]};
+    }
+    /* Those whose end their parents haven't asked for. */
+    for (int j = 0; j < KIN; j++) {
+        int is_awaited = 0;
+        for (int i = 0; i < count; i++) is_awaited |= all[4 * i + 2] == before[j].parent;
+        if (before[j].state != DEAD || !is_awaited) continue;
+        if (to == kept->kin + KIN) return 0;
+        *to++ = (struct kin){DEAD, -before[j].parent, before[j].named, 0, before[j].status};
+    }
+    return 1;
+}
+
+/* Have the page be as it was kept. None of the programs that have it runs. */
+PUBLIC void lockstep_put_back(struct control *control, const void *kept) {
+    memcpy((void *)control->page, kept, sizeof(struct page));
+    control->limit = control->page->now;
+    control->processor = -1;
+    for (int i = 0; i < SLOTS; i++) forget(&control->threads[i]);
+    for (int i = 0; i < control->strangers_count; i++) forget(&control->strangers[i]);
+    control->strangers_count = 0;
 }
 
 static struct slot *first_ready(const struct page *page) {

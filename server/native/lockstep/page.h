@@ -13,8 +13,8 @@
 /* The two lower bits of a slot's state. RUNS is also what a slot is whose thread is only being made. */
 enum { FREE, RUNS, WAITS, READY, PHASE = 3 };
 
-/* Above them: why its wait is over. */
-enum { DUE = 0, LOOK = 4, CALLED = 8, INTERRUPTED = 12 };
+/* Above them: why its wait is over. The last is an order to fork a template (world.c), after which it waits on. */
+enum { DUE = 0, LOOK = 4, CALLED = 8, INTERRUPTED = 12, FORK = 16 };
 
 struct slot {
     _Atomic uint32_t state;
@@ -37,6 +37,17 @@ struct asked {
     char module[96];
 };
 
+/* A process that was made again, and who its parent takes it for: neither is the other's child for the kernel. Below 0,
+ * pid and parent are those of an ancestor that is yet to be made again. */
+#define KIN 64
+enum { NOBODY, ALIVE, DEAD };
+struct kin {
+    _Atomic int32_t state, parent, named, pid, status;
+};
+
+/* As long as a Unix socket's. */
+#define PATH_BYTES 108
+
 struct page {
     _Atomic uint32_t magic;
     _Atomic uint32_t claiming; /* a lock, held while slots are given out */
@@ -51,4 +62,7 @@ struct page {
     _Atomic uint32_t counting; /* whether to count what is asked for */
     struct slot slots[SLOTS];
     struct asked asked[ASKED];
+    struct kin kin[KIN];
+    char hub[PATH_BYTES]; /* the socket that templates call */
+    _Atomic uint32_t left;    /* whether time is real again, for the X server of a program that has no such clock */
 };

@@ -1,5 +1,6 @@
 /* Waiting for descriptors and for children: what may come from outside is looked at, never slept on in the kernel. */
 #include "lockstep.h"
+#include "world.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -175,11 +176,38 @@ struct awaited {
 };
 static int look_wait(void *what) {
     struct awaited *awaited = what;
-    return (int)syscall(SYS_wait4, awaited->pid, awaited->status, awaited->options | WNOHANG, awaited->used);
+    return world_wait(awaited->pid, awaited->status, awaited->options | WNOHANG, awaited->used);
 }
 pid_t wait4(pid_t pid, int *status, int options, struct rusage *used) {
     struct awaited awaited = {pid, status, options, used};
     return wait_for(look_wait, &awaited, options & WNOHANG ? now() : NEVER);
+}
+struct awaited_end {
+    idtype_t type;
+    id_t id;
+    siginfo_t *info;
+    int options;
+};
+static int look_waitid(void *what) {
+    struct awaited_end *awaited = what;
+    int status = 0;
+    awaited->info->si_pid = 0;
+    long error = syscall(SYS_waitid, awaited->type, awaited->id, awaited->info, awaited->options | WNOHANG, NULL);
+    if (!error && awaited->info->si_pid) return 1;
+    if (awaited->type == P_PIDFD || awaited->options & WNOWAIT || !(awaited->options & WEXITED)) return (int)error;
+    pid_t pid = world_child(awaited->type == P_PID ? (pid_t)awaited->id : -1, &status);
+    if (pid > 0) {
+        *awaited->info = (siginfo_t){.si_signo = SIGCHLD, .si_code = WIFEXITED(status) ? CLD_EXITED : CLD_KILLED};
+        awaited->info->si_pid = pid;
+        awaited->info->si_status = WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status);
+        return 1;
+    }
+    return error && !(pid == 0 && errno == ECHILD) ? -1 : 0;
+}
+int waitid(idtype_t type, id_t id, siginfo_t *info, int options) {
+    siginfo_t unused;
+    struct awaited_end awaited = {type, id, info ? info : &unused, options};
+    return wait_for(look_waitid, &awaited, options & WNOHANG ? now() : NEVER) < 0 ? -1 : 0;
 }
 pid_t waitpid(pid_t pid, int *status, int options) { return wait4(pid, status, options, NULL); }
 pid_t wait(int *status) { return wait4(-1, status, 0, NULL); }

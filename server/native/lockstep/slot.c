@@ -1,5 +1,6 @@
 /* Threads and processes: each gets a slot before it runs, so that nobody takes it for standing meanwhile. */
 #include "lockstep.h"
+#include "world.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -33,10 +34,23 @@ static struct slot *slot_of(int tid) {
     return NULL;
 }
 
+/* The slot with which ``parent`` has spawned this process, if it hasn't noted yet whose it is. */
+static struct slot *spawned_by(int parent) {
+    struct slot *found = NULL;
+    for (uint32_t i = 0; i < mapped->used; i++) {
+        struct slot *slot = &mapped->slots[i];
+        if (slot->state != RUNS || slot->tid || slot->pid != parent) continue;
+        if (found) return NULL;
+        found = slot;
+    }
+    return found;
+}
+
 /* Return the slot of thread ``tid``, or a free one; 0 is a thread that doesn't exist yet. */
 struct slot *claim_slot(int pid, int tid) {
     lock_slots();
     struct slot *slot = tid ? slot_of(tid) : NULL;
+    if (!slot && tid) slot = spawned_by((int)syscall(SYS_getppid));
     uint64_t order = slot ? slot->order : atomic_fetch_add(&mapped->orders, 1);
     for (uint32_t i = 0; !slot && i < SLOTS; i++)
         if (mapped->slots[i].state == FREE) slot = &mapped->slots[i];
@@ -65,12 +79,13 @@ void free_slot(struct slot *slot) {
  * does at its end would run beside others. */
 void adopt_slot(struct slot *slot) {
     own = slot;
-    slot->pid = getpid();
+    slot->pid = (int)syscall(SYS_getpid);
     slot->tid = (int)syscall(SYS_gettid);
 }
 
 static void before_fork(void) { unborn = claim_slot(own_slot()->pid, 0); }
 static void after_fork(void) {
+    world_forked();
     adopt_slot(unborn);
     forget_timers();
     take_first_turn();
@@ -97,7 +112,7 @@ struct page *page(void) {
 struct slot *own_slot(void) {
     if (!own) {
         page();
-        adopt_slot(claim_slot(getpid(), (int)syscall(SYS_gettid)));
+        adopt_slot(claim_slot((int)syscall(SYS_getpid), (int)syscall(SYS_gettid)));
     }
     return own;
 }
@@ -106,6 +121,7 @@ struct slot *own_slot(void) {
 __attribute__((constructor)) static void begin(void) {
     if (!getenv(PAGE_VARIABLE)) return;
     own_slot();
+    world_begin();
     take_first_turn();
 }
 
@@ -114,10 +130,10 @@ pid_t vfork(void) { return fork(); }
 /* Between its start and its first function of ours, a program that was spawned already has a slot. */
 static int spawned(struct slot *slot, int error, pid_t pid) {
     lock_slots();
-    int has_own = !error && slot_of(pid);
-    if (!error && !has_own) slot->pid = slot->tid = pid;
+    struct slot *own = error ? NULL : slot_of(pid);
+    if (!error && !own) slot->pid = slot->tid = pid;
     unlock_slots();
-    if (error || has_own) free_slot(slot);
+    if (error || (own && own != slot)) free_slot(slot);
     return error;
 }
 int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *how,

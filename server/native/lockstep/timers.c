@@ -1,5 +1,7 @@
 /* Timers: descriptors, signals and threads that come at a time. Who waits next in a process waits for its timers, too. */
 #include "lockstep.h"
+#include "watches.h"
+#include "world.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -67,9 +69,11 @@ static int notify(const struct timer *timer) {
     siginfo_t info = {.si_signo = event->sigev_signo, .si_code = timer->file == CREATED ? SI_TIMER : SI_KERNEL};
     info.si_value = event->sigev_value;
     info.si_overrun = timer->overrun;
-    if (event->sigev_notify == SIGEV_THREAD_ID)
-        syscall(SYS_rt_tgsigqueueinfo, getpid(), event->_sigev_un._tid, info.si_signo, &info);
-    else syscall(SYS_rt_sigqueueinfo, getpid(), info.si_signo, &info);
+    int own = (int)syscall(SYS_getpid), is_for_one = event->sigev_notify == SIGEV_THREAD_ID;
+    world_signals(page(), own, is_for_one ? world_thread(event->_sigev_un._tid) : own, event->sigev_signo);
+    if (is_for_one)
+        syscall(SYS_rt_tgsigqueueinfo, own, world_thread(event->_sigev_un._tid), info.si_signo, &info);
+    else syscall(SYS_rt_sigqueueinfo, own, info.si_signo, &info);
     return 1;
 }
 
@@ -134,6 +138,7 @@ int timerfd_gettime(int file, struct itimerspec *left) {
 int close(int file) {
     struct timer *timer = file >= 0 ? timer_of(file) : NULL;
     if (timer) timer->used = 0;
+    forget_watches(file);
     return (int)syscall(SYS_close, file);
 }
 

@@ -1,5 +1,6 @@
 /* Waiting: for a time, for a call of another thread, or for something that has to be looked at. */
 #include "lockstep.h"
+#include "world.h"
 
 #include <errno.h>
 #include <linux/futex.h>
@@ -26,17 +27,28 @@ void tell(void) {
 }
 
 /* Wait for this thread's turn, as what the slot says it waits for; return why it has come. */
-static uint32_t await_turn(struct slot *slot, uint32_t state) {
-    int error = errno;
-    atomic_store(&slot->state, state);
+static uint32_t await_turn(struct slot *slot, uint32_t waits_as) {
+    volatile int error = errno;
+    jmp_buf here;
+    atomic_store(&slot->state, waits_as);
     tell();
-    while (((state = atomic_load(&slot->state)) & PHASE) != RUNS) {
+    if (_setjmp(here)) world_thread_begins(slot);
+    for (;;) {
+        uint32_t state = atomic_load(&slot->state);
+        if ((state & PHASE) == RUNS && state != (RUNS | FORK)) {
+            errno = error;
+            return state & ~PHASE;
+        }
+        /* Each time, since a signal's handler may have waited elsewhere meanwhile. */
+        world_thread_waits(slot, &here);
+        if (state == (RUNS | FORK)) {
+            world_fork(slot);
+            continue;
+        }
         if (!kernel_futex(&slot->state, FUTEX_WAIT, state, &LONG_TIME) || errno != EINTR) continue;
         uint32_t waits = WAITS;
         if (atomic_compare_exchange_strong(&slot->state, &waits, READY | INTERRUPTED)) tell();
     }
-    errno = error;
-    return state & ~PHASE;
 }
 
 static uint32_t await(int64_t deadline, const void *object, int looks) {

@@ -3,123 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import socket
 import sys
-from collections.abc import AsyncGenerator, Sequence
 from pathlib import Path
-from typing import Any
 from unittest.mock import Mock
 
 import numpy as np
 import psutil
 import pytest
-from numpy.typing import NDArray
-from pluriverse_protocol.events import Event, KeyEvent, PointerEvent
-from pluriverse_protocol.messages import StepReply
+from pluriverse_protocol.events import KeyEvent, PointerEvent
 from pluriverse_protocol.reports import Done, Frame, Readings, Ready, Reset, Reward
 from pluriverse_server.lockstep import Advance
 from pluriverse_server.manifest.spaces import keysym
 from pluriverse_server.scraper.home import HELD_HOME
 from pluriverse_server.scraper.lockstep import HANGS, ScrapedSteps
 from pluriverse_server.scraper.pace import SteppedPace
-from support.scraped import DRAWS, HEIGHT, MANIFEST, WIDTH, Scraped, scraping
-from support.step_channels import Heard, StepChannelAgent
-from support.waiting import eventually
+from support.scraped import HEIGHT, MANIFEST, WIDTH
+from support.scraped_steps import begun, game_of, key, stepping
 
 pytestmark = pytest.mark.display
-
-# It sleeps for a hundredth of a second between two looks, and draws how often it did.
-COUNTER = (
-    DRAWS
-    + """
-import random
-
-window.map()
-chance = random.Random()
-drawn = 0
-
-
-while True:
-    score, over = 0, False
-    while not over:
-        while display.pending_events():
-            event = display.next_event()
-            if event.type == X.KeyPress:
-                name = display.keycode_to_keysym(event.detail, 0)
-                score += name == 0xFF53
-                over = name == ord("x")
-                if name == ord("q"):
-                    raise SystemExit(7)
-                while name == ord("f"):
-                    if os.fork() == 0:
-                        time.sleep(60)
-                        raise SystemExit
-                while name == ord("y"):
-                    pass
-        fill(0, 0, 20, 20, 0x00FF00)
-        fill(20, 0, 20, 20, 0xFF0000 if over else 0)
-        fill(0, 40, 200, 10, 0)
-        fill(0, 40, 10 * score, 10, 0xFFFFFF)
-        fill(chance.randrange(300), 60 + drawn % 100, 5, 5, chance.randrange(1 << 24))
-        drawn += 1
-        display.flush()
-        time.sleep(0.01)
-    time.sleep(1)
-"""
-)
-
-
-class Agent(StepChannelAgent):
-    """The agent's end of a step channel to a scraper."""
-
-    def __init__(self, scraped: Scraped) -> None:
-        ours, theirs = socket.socketpair()
-        scraped.program.step_channels.hand_over(theirs)
-        theirs.close()
-        super().__init__(ours)
-        self._steps = 0
-
-    async def first(self) -> Heard:
-        """The first frame of the next episode."""
-        return await asyncio.to_thread(self.hear_first)
-
-    async def play(self, *events: Event, frames: int = 1) -> tuple[StepReply, NDArray[np.uint8]]:
-        """Step, and return the answer with its picture."""
-        self._steps += 1
-        self.step(self._steps, frames, events)
-        return await asyncio.to_thread(self.hear_step, self._steps)
-
-
-@contextlib.asynccontextmanager
-async def stepping(folder: Path, **tables: dict[str, Any]) -> AsyncGenerator[Scraped]:
-    """A runtime in lockstep, on a screen of its own."""
-    changed: dict[str, Any] = {
-        "program": {"clock": ["realtime", "lockstep"]},
-        "reset": {"by": "restart", "start": []},
-        "rewards": [{"source": "score", "scale": 20}],
-        **tables,
-    }
-    async with scraping(folder, **changed) as scraped:
-        (folder / "runtime" / "game.py").write_text(COUNTER)
-        yield scraped
-
-
-async def begun(scraped: Scraped, seed: int = 7) -> Agent:
-    """Begin an episode in lockstep, and open a step channel."""
-    await scraped.ready(seed=seed, clock="lockstep")
-    await eventually(lambda: scraped.program.step_channels.connected)
-    return Agent(scraped)
-
-
-def game_of(scraped: Scraped) -> psutil.Process:
-    scraper = psutil.Process(scraped.program.pid)
-    (game,) = [child for child in scraper.children(recursive=True) if child.cmdline()[1:] == ["game.py"]]
-    return game
-
-
-def key(name: str) -> Sequence[KeyEvent]:
-    return KeyEvent(keysym(name), True), KeyEvent(keysym(name), False)
 
 
 async def test_steps_earn_what_their_frames_do_and_the_same_seed_gives_the_same_pixels(tmp_path: Path) -> None:
@@ -244,6 +145,7 @@ async def test_episode_of_a_program_that_never_waits_is_truncated_with_the_reaso
 
 def test_step_in_which_a_program_never_waits_cuts_its_episode() -> None:
     clock, play = Mock(elapsed=0.0), Mock()
+    play.pressed.return_value = ()
     clock.advance.return_value = Advance.LATE
     play.pace = SteppedPace(60.0, clock)
     play.rules.cut.return_value = [Done(1, truncated=True, reason=HANGS)]

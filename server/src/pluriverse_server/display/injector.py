@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import contextlib
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Self
+from typing import Any, Final, Self
 
 from pluriverse_protocol.events import BUTTONS, KeyEvent, PointerEvent
 from Xlib import X, error
+from Xlib.display import Display
 
 from pluriverse_server.x11.connection import (
     DisplayLost,
+    Position,
     ReportingLoss,
     abort,
     closing_on_error,
     hang_up,
     open_display,
+    position,
+    reposition,
     send,
 )
 from pluriverse_server.x11.modifier_lock import MODIFIER, KeyboardLocks, Locks, ModifierLock
@@ -29,6 +34,17 @@ log = logging.getLogger(__name__)
 
 # What a Shift goes down for that only chooses a character.
 NO_KEYSYM: Final = 0
+
+
+@dataclass(frozen=True, slots=True)
+class KeptInjector:
+    """What an injector knew at a moment."""
+
+    at: Position
+    held: Mapping[int, int]
+    buttons: int
+    keymap: tuple[Any, ...]
+    locked: bool
 
 
 class Injector:
@@ -90,6 +106,26 @@ class Injector:
         """Release every key and button that this injector holds, and yield after each."""
         with ReportingLoss(self._display):
             yield from self._sent(self._releases())
+
+    @property
+    def connection(self) -> Display:
+        return self._connection
+
+    def fileno(self) -> int:
+        return self._connection.fileno()
+
+    def keep(self) -> KeptInjector:
+        """Return where this injector is; for ``go_back`` when the server has gone back, too."""
+        with ReportingLoss(self._display):
+            self._keymap.follow()
+            at = position(self._connection)
+        return KeptInjector(at, dict(self._held), self._buttons, self._keymap.keep(), self._lock.locked)
+
+    def go_back(self, kept: KeptInjector, descriptor: int) -> None:
+        """Go on from there with the server that has the other end of ``descriptor``."""
+        reposition(self._connection, descriptor, kept.at)
+        self._held, self._buttons, self._lock.locked = dict(kept.held), kept.buttons, kept.locked
+        self._keymap.go_back(kept.keymap)
 
     def close(self) -> None:
         try:

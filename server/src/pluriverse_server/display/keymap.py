@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from Xlib import X
 from Xlib.display import Display
@@ -83,6 +83,14 @@ class Keymap:
             remapped |= self._connection.next_event().type == self._remapped
         if remapped:
             self.reload()
+
+    def keep(self) -> tuple[Any, ...]:
+        """Return what this knows, for ``go_back`` when the server has gone back, too."""
+        return self._spares.copy(), self._strokes.copy(), self._shifting
+
+    def go_back(self, kept: tuple[Any, ...]) -> None:
+        spares, strokes, self._shifting = kept
+        self._spares, self._strokes = spares.copy(), strokes.copy()
 
     def restore(self) -> None:
         for keycode, keysym in self._spares.items():

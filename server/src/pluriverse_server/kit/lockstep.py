@@ -87,12 +87,17 @@ class Steps(Protocol):
         ...
 
 
+def _nothing() -> None:
+    """Give nothing back."""
+
+
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A moment of an episode: whatever ``Snapshots`` of it need, and how many bytes that takes."""
+    """A moment of an episode: whatever ``Snapshots`` of it need, how many bytes that takes, and what gives it back."""
 
     state: Any
     size: int
+    release: Callable[[], None] = _nothing
 
 
 @runtime_checkable
@@ -171,6 +176,7 @@ class Lockstep:
             for asked, headers in server.step_channel.receive():
                 yield partial(server.do, asked, headers)
             if server.step_channel.closed:
+                server.close()
                 self._server = None
         if self._handovers is not None and self._handovers in readable:
             yield from self._accept(self._handovers)
@@ -211,7 +217,7 @@ class Lockstep:
 
     def _hang_up(self) -> None:
         if self._server is not None:
-            self._server.step_channel.close()
+            self._server.close()
             self._server = None
 
 
@@ -230,6 +236,11 @@ class StepServer:
         self._kept: dict[int, Kept] = {}
         self._kept_bytes = 0
         self._next_handle = 0
+
+    def close(self) -> None:
+        """Hang up, and give back all that is kept for the agent."""
+        self.step_channel.close()
+        self._drop(list(self._kept))
 
     async def begin(self, steps: Steps | None, parent: MessageId | None = None) -> None:
         """Play an episode, and show its frame; ``parent``: who asked for it, if anybody did."""
@@ -271,6 +282,7 @@ class StepServer:
         if kept is None:
             return SnapshotReply()
         if len(self._kept) >= MAX_SNAPSHOTS or self._kept_bytes + kept.size > MAX_SNAPSHOT_BYTES:
+            kept.release()
             raise StepFailed(
                 f"{len(self._kept)} snapshots of {self._kept_bytes} bytes are kept, and at most {MAX_SNAPSHOTS} of "
                 f"{MAX_SNAPSHOT_BYTES} bytes can be; drop some"
@@ -285,6 +297,7 @@ class StepServer:
             kept = self._kept.pop(handle, None)
             if kept is not None:
                 self._kept_bytes -= kept.size
+                kept.release()
 
     def _go_back(self, steps: Steps, handle: int) -> None:
         kept = self._kept.get(handle)

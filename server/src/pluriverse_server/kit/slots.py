@@ -181,7 +181,7 @@ class _Player:
         except Exception:  # noqa: BLE001 - it is reported
             # One environment's failure does not affect the others.
             _tell(f"slot {number} has failed")
-            slot.server.step_channel.close()
+            slot.server.close()
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
         if slot.server.step_channel.closed:
@@ -206,7 +206,7 @@ class _Player:
 
     def _close(self, number: int) -> None:
         if number in self._slots:
-            self._slots.pop(number).server.step_channel.close()
+            self._slots.pop(number).server.close()
 
 
 def _tell(what: str) -> None:

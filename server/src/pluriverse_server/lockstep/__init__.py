@@ -4,8 +4,16 @@
 waits. What that can't be preloaded into, such as a static program, has a ``FrozenClock``: it stands still, no more.
 """
 
+from .clock import PAGE_VARIABLE as PAGE_VARIABLE
+from .clock import XSERVER_HUB_VARIABLE as XSERVER_HUB_VARIABLE
+from .clock import XSERVER_LIBRARY as XSERVER_LIBRARY
+from .clock import XSERVER_SIGNAL as XSERVER_SIGNAL
 from .clock import Advance as Advance
+from .clock import KeptClock as KeptClock
+from .clock import Kin as Kin
 from .clock import NoClock as NoClock
+from .clock import Phase as Phase
 from .clock import PreloadedClock as PreloadedClock
+from .clock import Thread as Thread
 from .colours import to_rgb as to_rgb
 from .frozen import FrozenClock as FrozenClock

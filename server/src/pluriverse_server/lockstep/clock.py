@@ -5,18 +5,28 @@ from __future__ import annotations
 import ctypes
 import itertools
 import os
+import signal
 import subprocess
 import threading
 import time
 from collections import Counter
 from collections.abc import Collection, Sequence
 from ctypes import c_char_p, c_int, c_int64, c_size_t, c_uint64, c_void_p
+from dataclasses import dataclass
 from enum import Enum
 from functools import cache
 from pathlib import Path
 from typing import Any, Final, Self
 
 LIBRARY: Final = Path(__file__).parent / "preloaded.so"
+
+# For the X server of a program whose moments are kept: it becomes a template at this signal.
+XSERVER_LIBRARY: Final = LIBRARY.with_name("xserver.so")
+XSERVER_SIGNAL: Final = signal.SIGRTMIN + 5
+XSERVER_HUB_VARIABLE: Final = "PLURIVERSE_HUB"
+
+# How programs find the page of their clock.
+PAGE_VARIABLE: Final = "PLURIVERSE_CLOCK"
 
 # In the folder that a clock is given.
 PAGE_NAME: Final = "clock"
@@ -55,6 +65,42 @@ class Advance(Enum):
     """The program has ended."""
 
 
+class Phase(Enum):
+    """What a thread does, as the page has it."""
+
+    FREE = 0
+    RUNS = 1
+    WAITS = 2
+    READY = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Thread:
+    """A thread that has come to the clock, and the number of its slot."""
+
+    slot: int
+    phase: Phase
+    pid: int
+    tid: int
+
+
+@dataclass(frozen=True, slots=True)
+class Kin:
+    """A process that others may wait for: its parent, 0 if that is none of them, and its wait status once it ended."""
+
+    parent: int
+    pid: int
+    status: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class KeptClock:
+    """A clock as it was at a moment, with all that its page says of the program's threads."""
+
+    page: bytes
+    rest_ns: float
+
+
 class PreloadedClock:
     """The clock of one program and its children. ``command`` returns its command line; ``close`` ends no program."""
 
@@ -80,7 +126,7 @@ class PreloadedClock:
         Without privileges of its files' (set-uid), since such programs have nothing preloaded.
         """
         same_addresses = ["setarch", "-R"] if can_fix_addresses() else []
-        environment = {"LD_PRELOAD": str(LIBRARY), "PLURIVERSE_CLOCK": str(self.page), **_ENVIRONMENT}
+        environment = {"LD_PRELOAD": str(LIBRARY), PAGE_VARIABLE: str(self.page), **_ENVIRONMENT}
         variables = [f"{name}={value}" for name, value in environment.items()]
         return ["setpriv", "--no-new-privs", *same_addresses, "env", *variables, *command]
 
@@ -134,6 +180,51 @@ class PreloadedClock:
                 return Advance.ENDED
             return Advance(self._library.lockstep_advance(self._control, ns, round(patience_s * NS)))
 
+    def leave(self) -> None:
+        """Say that time is real again: the program, on a screen that has this clock, doesn't go by it."""
+        self._library.lockstep_leave(self._control)
+
+    def call(self, hub: Path) -> None:
+        """Have templates of the program call the socket ``hub``."""
+        self._library.lockstep_hub(self._control, os.fsencode(hub))
+
+    def all_threads(self) -> list[Thread]:
+        found: list[Thread] = []
+        pid, tid = c_int(), c_int()
+        for slot in itertools.count():
+            phase = self._library.lockstep_slot(self._control, slot, ctypes.byref(pid), ctypes.byref(tid))
+            if phase < 0:
+                return found
+            if phase:
+                found.append(Thread(slot, Phase(phase), pid.value, tid.value))
+        raise AssertionError
+
+    def keep(self) -> KeptClock:
+        page = ctypes.create_string_buffer(self._library.lockstep_size())
+        self._library.lockstep_keep(self._control, page)
+        return KeptClock(page.raw, self._rest_ns)
+
+    def fork(self, threads: Sequence[Thread], patience_s: float) -> bool:
+        """Have these threads, one of each process, fork templates; return whether they did in time."""
+        slots = (c_int * len(threads))(*(thread.slot for thread in threads))
+        return bool(self._library.lockstep_fork(self._control, slots, len(threads), round(patience_s * NS)))
+
+    def related(self, kept: KeptClock, family: Sequence[Kin]) -> KeptClock:
+        """Return ``kept`` with who is whose child; raise NoClock if they are too many."""
+        page = ctypes.create_string_buffer(kept.page, len(kept.page))
+        flat = [
+            value for kin in family for value in (1 + (kin.status is not None), kin.parent, kin.pid, kin.status or 0)
+        ]
+        if not self._library.lockstep_relate(page, (c_int * len(flat))(*flat), len(family)):
+            raise NoClock(f"{len(family)} processes are too many")
+        return KeptClock(page.raw, kept.rest_ns)
+
+    def put_back(self, kept: KeptClock) -> None:
+        """Be as the clock was then. No process of the program runs."""
+        with self._lock:
+            self._library.lockstep_put_back(self._control, kept.page)
+        self._rest_ns = kept.rest_ns
+
     def close(self) -> None:
         """Give back the page. A program that still waits then waits for ever. May be called repeatedly."""
         with self._lock:
@@ -164,6 +255,13 @@ def library() -> Any:
     library.lockstep_asked.restype = c_int64
     library.lockstep_watch.argtypes = [c_void_p, c_int]
     library.lockstep_rgb.argtypes = [c_void_p, c_int64, c_int, c_int, c_void_p]
+    library.lockstep_leave.argtypes = [c_void_p]
+    library.lockstep_hub.argtypes = [c_void_p, c_char_p]
+    library.lockstep_slot.argtypes = [c_void_p, c_int, c_void_p, c_void_p]
+    library.lockstep_fork.argtypes = [c_void_p, c_void_p, c_int, c_int64]
+    library.lockstep_size.restype = c_size_t
+    library.lockstep_keep.argtypes = library.lockstep_put_back.argtypes = [c_void_p, c_void_p]
+    library.lockstep_relate.argtypes = [c_void_p, c_void_p, c_int]
     library.lockstep_advance.argtypes = [c_void_p, c_int64, c_int64]
     return library
 

@@ -98,6 +98,12 @@ class Child:
         said = self.output.read(max(0, end - OUTPUT_TAIL_BYTES), OUTPUT_TAIL_BYTES)
         return "\n".join(said.decode(errors="replace").splitlines()[-OUTPUT_TAIL_LINES:])
 
+    def become(self, pid: int) -> None:
+        """Take another process below the keeper for the program from now on; it runs."""
+        self.pid = pid
+        self.exit_code = None
+        self.ended.clear()
+
     def describe_end(self) -> str:
         if self.exit_code is None:
             ended = "it killed its keeper" if self.has_lost_keeper else "it was ended"
@@ -118,12 +124,12 @@ class Child:
         self.ended.set()
 
     async def _listen(self, status: asyncio.StreamReader) -> None:
-        line = (await status.readline()).decode().split()
-        # The pipe ends without a line if the keeper was killed, or was asked to end the program.
-        if line:
-            self.exit_code = int(line[1])
-        else:
-            self.has_lost_keeper = await self.keeper.wait() != 0
+        while line := (await status.readline()).decode().split():
+            if int(line[1]) == self.pid:
+                self.exit_code = int(line[2])
+                self.ended.set()
+        # The pipe ends if the keeper was killed, or was asked to end the program.
+        self.has_lost_keeper = await self.keeper.wait() != 0
         self.ended.set()
 
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import shutil
-from collections.abc import Mapping, Sequence
+import stat
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -21,6 +25,13 @@ _BELOW_HOME: Final = {
 # Perl's follows from it.
 _HELD_AS: Final = 9
 HELD_HOME: Final = Path(f"/proc/self/fd/{_HELD_AS}")
+
+
+# A kept moment has all of a home, which most programs write some settings to.
+MAX_KEPT_BYTES: Final = 64 * 1024 * 1024
+
+# Two writes within a tick of the file system's clock leave the same time: see sources/program/file.py.
+FRESH_NS: Final = 100_000_000
 
 
 class HomeError(Exception):
@@ -48,6 +59,109 @@ def home_environment(home: Path, screen: Mapping[str, str], own: Mapping[str, st
 def hold_home(home: Path, command: Sequence[str]) -> list[str]:
     """Return ``command`` so that it, and what it starts, knows ``home`` as ``HELD_HOME``, too."""
     return ["sh", "-c", f'exec {_HELD_AS}<"$0"; exec "$@"', str(home), *command]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A folder, a link or a file below a home: its content, and by what it is known to be unchanged."""
+
+    mode: int
+    content: bytes
+    times: tuple[int, int]
+    known_by: tuple[int, ...] | None
+
+    @property
+    def size(self) -> int:
+        return len(self.content)
+
+
+Contents = Mapping[str, Entry]
+"""What is below a home, by paths relative to it; folders before what is in them."""
+
+
+def contents(home: Path, before: Contents) -> Contents:
+    """Return what is below ``home``; what is as ``before`` isn't read again. Raise HomeError if it is too much."""
+    found: dict[str, Entry] = {}
+    read = 0
+    for path, status in _below(home):
+        known_by = _known_by(status)
+        entry = before.get(path)
+        if entry is None or entry.known_by != known_by:
+            if stat.S_ISREG(status.st_mode) and read + status.st_size > MAX_KEPT_BYTES:
+                raise HomeError(f"HOME has more than {MAX_KEPT_BYTES} bytes, too many to be kept")
+            content = _content(home / path, status)
+            fresh = time.time_ns() - max(status.st_mtime_ns, status.st_ctime_ns) < FRESH_NS
+            entry = Entry(
+                status.st_mode, content, (status.st_atime_ns, status.st_mtime_ns), None if fresh else known_by
+            )
+        found[path] = entry
+        read += entry.size
+    return found
+
+
+def put_back(home: Path, kept: Contents) -> None:
+    """Have ``home`` be as it was kept. Files stay the same ones where they are still there."""
+    try:
+        there = dict(_below(home))
+        for path, status in reversed(list(there.items())):
+            if path not in kept or stat.S_IFMT(kept[path].mode) != stat.S_IFMT(status.st_mode):
+                _remove(home / path, status)
+                del there[path]
+        for path, entry in kept.items():
+            status = there.get(path)
+            if status is None or _known_by(status) != entry.known_by:
+                _put(home / path, entry, is_there=status is not None)
+    except OSError as error:
+        raise HomeError(f"HOME can't be put back: {error}") from error
+
+
+def _below(home: Path, folder: str = "") -> Iterator[tuple[str, os.stat_result]]:
+    with os.scandir(home / folder) as entries:
+        for entry in sorted(entries, key=lambda each: each.name):
+            path, status = folder + entry.name, entry.stat(follow_symlinks=False)
+            yield path, status
+            if stat.S_ISDIR(status.st_mode):
+                yield from _below(home, f"{path}/")
+
+
+def _known_by(status: os.stat_result) -> tuple[int, ...]:
+    # A folder changes with what is in it, which is looked at by itself.
+    if stat.S_ISDIR(status.st_mode):
+        return status.st_mode, status.st_ino
+    return status.st_mode, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+
+
+def _content(path: Path, status: os.stat_result) -> bytes:
+    if stat.S_ISLNK(status.st_mode):
+        return os.fsencode(path.readlink())
+    return path.read_bytes() if stat.S_ISREG(status.st_mode) else b""
+
+
+def _remove(path: Path, status: os.stat_result) -> None:
+    if stat.S_ISDIR(status.st_mode):
+        path.rmdir()
+    else:
+        path.unlink()
+
+
+def _put(path: Path, entry: Entry, *, is_there: bool) -> None:
+    if stat.S_ISDIR(entry.mode):
+        if not is_there:
+            path.mkdir()
+        path.chmod(stat.S_IMODE(entry.mode))
+    elif stat.S_ISLNK(entry.mode):
+        if is_there:
+            path.unlink()
+        path.symlink_to(os.fsdecode(entry.content))
+    elif stat.S_ISREG(entry.mode):
+        if is_there:
+            path.chmod(0o600)
+        # Never without what is in it: templates may have it in their memory.
+        with path.open("r+b" if is_there else "wb") as file:
+            file.write(entry.content)
+            file.truncate()
+        path.chmod(stat.S_IMODE(entry.mode))
+        os.utime(path, ns=entry.times)
 
 
 def restore(source: Path, home: Path, to: str) -> None:

@@ -51,9 +51,9 @@ def main() -> None:
     os.close(options.output)
     _tell(options.status, f"started {program}")
     while signal.sigwait(_WAITED_FOR) != signal.SIGTERM:
-        ended = reap()
-        if program in ended:
-            _tell(options.status, f"ended {ended[program]}")
+        # Also of others: one that was made again from a snapshot takes the program's place.
+        for pid, code in reap().items():
+            _tell(options.status, f"ended {pid} {code}")
     _end()
     shutil.rmtree(options.folder, ignore_errors=True)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -26,17 +26,27 @@ MAX_FILES: Final = 50_000
 class Limits:
     """One program's limits. ``exceeded`` blocks for some milliseconds; call it in a thread."""
 
-    def __init__(self, table: LimitsTable, keeper: int, home: Path, printed_bytes: Callable[[], int]) -> None:
-        """``keeper`` is the ancestor of all of the program's processes."""
+    def __init__(
+        self,
+        table: LimitsTable,
+        keeper: int,
+        home: Path,
+        printed_bytes: Callable[[], int],
+        left_out: Callable[[], Collection[int]] = tuple,
+    ) -> None:
+        """``keeper`` is the ancestor of all of the program's processes; those that are ``left_out`` don't count."""
         self._table = table
         self._keeper = keeper
         self._home = home
         self._printed_bytes = printed_bytes
+        self._left_out = left_out
 
     def exceeded(self) -> str | None:
         table = self._table
         # Kernels mostly list each process' children, which is far cheaper than to look at all of the machine's.
-        pids = process_tree(self._keeper)[1:] or descendants(self._keeper)
+        left_out = self._left_out()
+        found = process_tree(self._keeper)[1:] or descendants(self._keeper)
+        pids = [pid for pid in found if pid not in left_out]
         if len(pids) > table.processes:
             return f"the program started more than {table.processes} processes"
         if self._printed_bytes() > table.output_mib * MIB:

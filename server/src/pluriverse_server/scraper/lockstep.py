@@ -3,39 +3,63 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Sequence
-from typing import Final
+from dataclasses import dataclass
+from typing import Any, Final
 
 from pluriverse_protocol.events import Event
 from pluriverse_protocol.reports import TIME_LIMIT, Done, Frame, Report, Reset
 
 from pluriverse_server.kit import Outcome, Seen
+from pluriverse_server.kit.lockstep import Kept
 from pluriverse_server.kit.step_channel import ReportPace
 from pluriverse_server.lockstep import Advance
 
+from .descriptors import NotKept
 from .pace import HANG_S, SteppedPace
-from .play import Play
+from .play import KeptPlay, Play
 from .player import Broken
 from .source_reader import Cycle
 from .step_channels import ReportedSteps
+
+log = logging.getLogger(__name__)
 
 ENDED: Final = "the program ended"
 HANGS: Final = f"the program computed for {HANG_S:g} s without waiting"
 
 
-class ScrapedSteps(ReportedSteps):
-    """One episode of a play in lockstep; see ``kit.Steps``. ``ended`` is set when it is over."""
+@dataclass(frozen=True, slots=True)
+class _Moment:
+    """A moment of an episode that ``play`` played."""
 
-    def __init__(self, play: Play, reset: Reset, report: Callable[[Cycle, Sequence[Report]], None]) -> None:
-        """``report`` is called with each cycle and what follows from it."""
+    play: Play
+    kept: KeptPlay
+    over_at: float | None
+    text: str
+    observation: Any
+
+
+class ScrapedSteps(ReportedSteps):
+    """One episode of a play in lockstep; see ``kit.Steps`` and ``kit.Snapshots``. ``ended`` is set when it is over."""
+
+    def __init__(
+        self,
+        play: Play,
+        reset: Reset,
+        report: Callable[[Cycle, Sequence[Report]], None],
+        switch: Callable[[Play], None] = lambda play: None,
+    ) -> None:
+        """``report`` is called with each cycle and what follows from it.
+
+        ``switch``: with another play, which goes on in the place of this one.
+        """
         super().__init__(reset)
-        assert isinstance(play.pace, SteppedPace)
-        assert play.still is not None
         self.ended = asyncio.Event()
-        self._play = play
-        self._pace = play.pace
-        self._still = play.still
+        self._be(play)
         self._report = report
+        self._switch = switch
+        self._why_not_kept = ""
         self._over_at = None if reset.time_limit_s is None else self._pace.now() + reset.time_limit_s
         self._reports = ReportPace()
 
@@ -44,8 +68,37 @@ class ScrapedSteps(ReportedSteps):
         if self.over:
             self.ended.set()
 
+    def _be(self, play: Play) -> None:
+        assert isinstance(play.pace, SteppedPace)
+        assert play.still is not None
+        self._play, self._pace, self._still = play, play.pace, play.still
+
+    def keep(self) -> Kept | None:
+        """Return the present moment; None if it can't be kept, which ``info`` explains."""
+        try:
+            kept = self._play.keep()
+        except NotKept as error:
+            self._why_not_kept = str(error)
+            log.info("a snapshot is played again: %s", error)
+            return None
+        moment = _Moment(self._play, kept, self._over_at, self.text, self.observation)
+        return Kept(moment, kept.moment.size, kept.moment.close)
+
+    def go_back(self, kept: Kept) -> None:
+        moment = kept.state
+        if not isinstance(moment, _Moment) or moment.play.is_stopping or not moment.kept.moment.is_kept:
+            raise ValueError("the snapshot's program has ended")
+        self._switch(moment.play)
+        try:
+            moment.play.go_back(moment.kept, self.episode)
+        except Broken as error:
+            raise ValueError(str(error)) from error
+        self._be(moment.play)
+        self._over_at, self.text, self.observation = moment.over_at, moment.text, moment.observation
+        self.take()
+
     def play(self, events: Sequence[Event], frames: int) -> Outcome:
-        self._still.apply(events)
+        self._still.apply([*self._play.pressed(), *events])
         self.text = ""
         for _ in range(frames):
             self.hear(*self._judge(self._pace.step(HANG_S)))
@@ -55,7 +108,11 @@ class ScrapedSteps(ReportedSteps):
 
     def see(self) -> Seen:
         asked = self._pace.clock.asked()
-        return Seen(self._still.see(), self.text, self.observation, {"asked": dict(asked)} if asked else {})
+        info: dict[str, Any] = {"asked": dict(asked)} if asked else {}
+        if self._why_not_kept:
+            info["snapshot"] = f"played again: {self._why_not_kept}"
+            self._why_not_kept = ""
+        return Seen(self._still.see(), self.text, self.observation, info)
 
     def _judge(self, answer: Advance) -> list[Report]:
         play = self._play

@@ -9,12 +9,13 @@ import shutil
 import signal
 import tempfile
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 from pluriverse_protocol.env_options import Value
+from pluriverse_protocol.events import KeyEvent, PointerEvent
 from pluriverse_protocol.reports import Ready, Report, Reset
 
 from pluriverse_server.display import AsyncInjector, DisplayLost
@@ -38,16 +39,20 @@ from pluriverse_server.x11.framebuffer import FILE, NoFramebuffer, framebuffer
 from .child import Child
 from .cookies import Cookies
 from .daemon_connection import SOCKET_VARIABLE
+from .descriptors import NotKept
 from .home import HELD_HOME, HomeError, hold_home, home_environment, make_home
 from .limits import BACKGROUND_NICE, Limits, can_raise_priority, raise_priority
+from .mirror import Mirror
+from .own_screen import OwnScreen
 from .pace import Pace, SteppedPace
 from .player import Broken
 from .report_listener import ReportListener
 from .screen_watch import ScreenWatch
-from .source_reader import Cycle, SourceReader
+from .source_reader import Cycle, KeptReadings, SourceReader
 from .steps import StepFailed, Steps
 from .still_screen import StillScreen
 from .tree import descendants, signal_all
+from .worlds import Moment, World, WorldLost
 
 log = logging.getLogger(__name__)
 
@@ -93,6 +98,10 @@ class PlaySettings:
         same = (self.game, self.entry, self.fps, self.lockstep) == (other.game, other.entry, other.fps, other.lockstep)
         return same and self.command("") == other.command("")
 
+    def begins_as(self, other: PlaySettings) -> bool:
+        """Return whether an episode of ``other`` begins as those of these: its chance is the same, too."""
+        return self.suits(other) and self.seed == other.seed
+
 
 @dataclass(frozen=True, slots=True)
 class _Open:
@@ -105,6 +114,16 @@ class _Open:
     nested: NestedScreen | None
 
 
+@dataclass(frozen=True, slots=True)
+class KeptPlay:
+    """A moment of a play, to which its program can go back."""
+
+    moment: Moment
+    rules: object
+    readings: KeptReadings
+    last: Cycle
+
+
 class Play:
     """A running program, its screen and its sources. Made by ``Play.start``; ``stop`` ends everything."""
 
@@ -115,6 +134,11 @@ class Play:
         """In lockstep: the screen of a program that stands."""
         self._on_cycle = on_cycle
         self._pace: Pace | SteppedPace | None = None
+        self._own_screen: OwnScreen | None = None
+        self._world: World | None = None
+        self._mirror: Mirror | None = None
+        self._outer: SharedDesktop | None = None
+        self._memory: Pixels | None = None
         self._open: _Open | None = None
         self._child: Child | None = None
         self._report_listener: ReportListener | None = None
@@ -165,6 +189,13 @@ class Play:
             screen = nested.environment
             desktop.cookies.add(screen)
             self._exit_stack.callback(desktop.cookies.remove, screen)
+        clock = self._make_clock(folder) if settings.lockstep else None
+        if clock is not None and self._may_be_kept():
+            self._own_screen = own = await OwnScreen.start(*desktop.size, folder, clock)
+            self._exit_stack.push_async_callback(own.stop)
+            screen = own.environment
+            desktop.cookies.add(screen)
+            self._exit_stack.callback(desktop.cookies.remove, screen)
         home = folder / "home"
         template = settings.directory / program.home if program.home is not None else None
         await asyncio.to_thread(make_home, home, template)
@@ -191,18 +222,23 @@ class Play:
             lambda: self._child.exit_code if self._child else None,
             env,
         )
-        memory = self._screen_memory(screen) if settings.lockstep else None
+        self._memory = memory = self._screen_memory(screen) if settings.lockstep else None
+        if self._own_screen is not None:
+            self._outer = desktop
+            self._exit_stack.callback(self._hide)
+            self._mirrored()
         sources = SourceReader(settings.game, settings.directory, target, display, memory)
         self._exit_stack.callback(sources.close)
         watch = ScreenWatch(display, cookies)
         self._exit_stack.callback(watch.close)
-        command, clock = settings.command(str(named_home)), None
+        command = settings.command(str(named_home))
         if settings.lockstep:
             picture = settings.game.episode.picture or (0, 0, *desktop.size)
             self.still = StillScreen(display, cookies, picture, desktop.block, memory)
             self._exit_stack.callback(self.still.close)
-            clock = self._make_clock(folder)
-            command = command if clock is None else clock.command(command)
+            if clock is not None:
+                clock.watch(self.still.server_pid)
+                command = clock.command(command)
         else:
             self._pace = Pace(settings.fps, watch.drawn)
         injector = await AsyncInjector.open(display, cookies)
@@ -220,8 +256,31 @@ class Play:
         )
         self._exit_stack.push_async_callback(child.stop)
         if settings.lockstep:
-            await self._step_with(clock)
-        self._watch_limits(Limits(program.limits, child.keeper.pid, home, lambda: child.printed_bytes))
+            await self._step_with(clock, home)
+        limits = Limits(program.limits, child.keeper.pid, home, lambda: child.printed_bytes, self._templates)
+        self._watch_limits(limits)
+
+    def _may_be_kept(self) -> bool:
+        """Return whether moments of the program may be kept. One that talks to others, who can't go back, has none."""
+        game = self.settings.game
+        return OwnScreen.is_possible() and not (self.settings.program.accessibility or game.is_heard)
+
+    def _templates(self) -> Collection[int]:
+        return self._world.templates if self._world is not None else ()
+
+    def _mirrored(self) -> None:
+        """Show the program's own screen on the remote's."""
+        if self._mirror is None and self._outer is not None and self._memory is not None:
+            self._mirror = Mirror(self._outer.screen["DISPLAY"], self._outer.cookies.path, self._memory)
+
+    def _hide(self) -> None:
+        if self._mirror is not None:
+            self._mirror.close()
+            self._mirror = None
+
+    def pressed(self) -> Sequence[KeyEvent | PointerEvent]:
+        """Return what people have pressed since the last call on a screen of the remote's that isn't the program's."""
+        return self._mirror.take() if self._mirror is not None else ()
 
     def _screen_memory(self, screen: Mapping[str, str]) -> Pixels | None:
         """Return where the X server keeps its screen; None if that isn't accessible."""
@@ -232,27 +291,40 @@ class Play:
             return None
 
     def _make_clock(self, folder: Path) -> PreloadedClock | None:
-        assert self.still is not None
         try:
             clock = PreloadedClock(folder, seed=self.settings.seed, frame_time=1 / self.settings.fps)
         except NoClock as error:
             log.warning("%s", error)
             return None
         self._exit_stack.callback(clock.close)
-        clock.watch(self.still.server_pid)
         return clock
 
-    async def _step_with(self, clock: PreloadedClock | None) -> None:
+    async def _step_with(self, clock: PreloadedClock | None, home: Path) -> None:
         """Step by the program's own clock if it has come to it; else have the program frozen between steps."""
         child = self.child
         if clock is not None and await asyncio.to_thread(clock.await_program, CLOCK_S):
+            self._pace = SteppedPace(self.settings.fps, clock)
+            if self._own_screen is not None and self.still is not None:
+                self._world = World(
+                    clock,
+                    self._own_screen.hub,
+                    home,
+                    self._own_screen.memory,
+                    keeper=child.keeper.pid,
+                    program=child.pid,
+                    server=self.still.server_pid,
+                    clients=[self.still.injector],
+                )
+                self._exit_stack.callback(self._world.close)
             # Not stopped elsewhere: it may take SIGTERM for a quit event, for which it had to continue.
             self._exit_stack.callback(lambda: signal_all(descendants(child.keeper.pid), signal.SIGKILL))
-            self._pace = SteppedPace(self.settings.fps, clock)
         else:
-            self._freeze()
+            self._freeze(clock)
 
-    def _freeze(self) -> None:
+    def _freeze(self, clock: PreloadedClock | FrozenClock | None) -> None:
+        if isinstance(clock, PreloadedClock):
+            clock.leave()
+        self._world = None
         keeper = self.child.keeper.pid
         frozen = FrozenClock(lambda: descendants(keeper))
         self._exit_stack.callback(frozen.close)
@@ -261,7 +333,7 @@ class Play:
     def _check_clock(self) -> None:
         """Freeze a program that was started by one that has its clock, and hasn't got it itself."""
         if isinstance(self.pace, SteppedPace) and not self._rules_clock(self.pace.clock):
-            self._freeze()
+            self._freeze(self.pace.clock)
 
     def _rules_clock(self, clock: PreloadedClock | FrozenClock) -> bool:
         return isinstance(clock, FrozenClock) or clock.rules(descendants(self.child.keeper.pid))
@@ -281,6 +353,48 @@ class Play:
         self._check_clock()
         game = self.settings.game
         await self.lead(*game.reset.start, *game.reset.steps, reset=self.settings.reset)
+        if self._world is not None:
+            # Clients that can't go back.
+            self._opened.watch.close()
+            await self._opened.steps.close()
+
+    def keep(self) -> KeptPlay:
+        """Return the present moment; raise NotKept with the reason why it can't be kept. Blocking."""
+        if self._world is None:
+            raise NotKept("the program has a screen with others, or no clock of ours")
+        if self._broken is not None or self.has_ended or self._last is None:
+            raise NotKept("the program has ended")
+        readings = self._opened.sources.keep()
+        return KeptPlay(self._world.keep(), self.rules.keep(), readings, self._last)
+
+    def go_back(self, kept: KeptPlay, episode_id: int) -> None:
+        """Be where the play was at a moment of its own, now in this episode; raise Broken if it can't be. Blocking."""
+        world = self._world
+        if world is None or self._broken is not None or self.is_stopping:
+            raise Broken(self._broken or "the program has ended")
+        try:
+            world.go_back(kept.moment)
+        except WorldLost as error:
+            self.break_off(str(error))
+            raise Broken(str(error)) from error
+        self.child.become(world.program)
+        self.rules.go_back(kept.rules, episode_id)
+        self._opened.sources.go_back(kept.readings)
+        self._last = kept.last
+        self._mirrored()
+        self._touch()
+
+    def go_aside(self) -> bool:
+        """End all but what is kept of moments; return whether there is any."""
+        self._hide()
+        if self._world is None or not self._world.templates:
+            return False
+        self._world.end()
+        return True
+
+    def _touch(self) -> None:
+        if self._mirror is not None:
+            self._mirror.touch()
 
     async def lead(self, *steps: Step, reset: Reset | None) -> None:
         """Do ``steps`` and wait until the episode is ready. A program that reports is asked for that of ``reset``."""
@@ -414,6 +528,7 @@ class Play:
             self._last = self._opened.sources.read_still(self.pace.unix(), screen=not self.has_ended)
         except _FAILURES as error:
             raise self._failed(error) from error
+        self._touch()
         return self._last
 
     def _failed(self, error: Exception) -> Broken:

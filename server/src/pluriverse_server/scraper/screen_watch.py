@@ -37,6 +37,7 @@ class ScreenWatch:
         # python-xlib forgets it when the connection is lost.
         self._descriptor: int = self._connection.fileno()
         asyncio.get_running_loop().add_reader(self._descriptor, self._heard)
+        self._listens = True
 
     def rearm(self) -> None:
         """Let the next drawing set ``drawn`` again.
@@ -91,4 +92,6 @@ class ScreenWatch:
         self.drawn.set()
 
     def _stop_listening(self) -> None:
-        asyncio.get_running_loop().remove_reader(self._descriptor)
+        if self._listens:
+            self._listens = False
+            asyncio.get_running_loop().remove_reader(self._descriptor)

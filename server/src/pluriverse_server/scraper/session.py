@@ -30,8 +30,9 @@ from pluriverse_server.sources.trees import Box, NoTree, Tree
 from pluriverse_server.tasks import start_task
 
 from .daemon_connection import DaemonConnection
+from .descriptors import NotKept
 from .lockstep import ScrapedSteps
-from .play import Play, PlaySettings, SharedDesktop
+from .play import KeptPlay, Play, PlaySettings, SharedDesktop
 from .player import Broken
 from .source_reader import Cycle, changed
 from .spares import Spares
@@ -41,6 +42,9 @@ log = logging.getLogger(__name__)
 
 # How often all readings are reported, including unchanged ones.
 REPORT_ALL_S: Final = 0.2
+
+# How many programs of other seeds wait to be gone back to. Each takes some ten megabytes.
+ASIDE: Final = 4
 
 # How long an ended program's sources are still read: it may write the end of its game just before its own.
 LAST_LOOK_S: Final = 0.25
@@ -65,6 +69,9 @@ class Session:
         self._desktop = desktop
         self._daemon = daemon
         self._play: Play | None = None
+        # Those of which only moments are left, the longest unused first, and the first moment of the episodes of each.
+        self._aside: list[Play] = []
+        self._ready: dict[Play, KeptPlay] = {}
         self._spares: Spares | None = None
         self._spare_settings: PlaySettings | None = None
         self._episode = 0
@@ -101,6 +108,7 @@ class Session:
                 await self._follow(play, self._manifest.environment(settings.entry).time_limit_s)
         except LocalProtocolError as error:
             self._cut(play, f"the readings can't be sent: {error}")
+        play = self._play or play
         if play.child.has_lost_keeper:
             raise Broken("the program killed its supervisor")
         if play.stuck is not None:
@@ -131,21 +139,73 @@ class Session:
         if settings.game.reset.spares and not settings.lockstep:
             return await self._swapped(settings)
         await self._close_spares()
+        if settings.lockstep and self._began_again(settings):
+            assert self._play is not None
+            return self._play
         # What was played before would show in an episode, whose seed is the program's beginning.
         goes_on = settings.game.reset.by in ("keys", "report")
         if goes_on and not settings.lockstep and await self._led_again(settings):
             assert self._play is not None
             return self._play
-        if self._play is not None:
+        if self._play is not None and not self._set_aside(self._play):
             # Kept until it has ended: if this call is cancelled, the next one waits for the end too.
             await self._play.stop()
-            self._play = None
+        self._play = None
         state = await self._screen_state()
         await state.restore_screen()
         play = await self._make(settings, current=True)
         if goes_on:
             await state.keep()
+        if settings.lockstep:
+            self._keep_ready(play)
         return play
+
+    def _keep_ready(self, play: Play) -> None:
+        """Keep the moment in which episodes of the play's seed begin."""
+        try:
+            self._ready[play] = play.keep()
+        except NotKept as error:
+            log.info("episodes begin with a new program each: %s", error)
+
+    def _began_again(self, settings: PlaySettings) -> bool:
+        """Go back to where an episode of such settings began before; return whether there is one."""
+        for play, kept in list(self._ready.items()):
+            if play.is_stopping or not play.settings.begins_as(settings):
+                continue
+            self._switch(play)
+            try:
+                play.go_back(kept, self._episode)
+            except Broken as error:
+                log.warning("%s; starting the program again", error)
+                self._ready.pop(play)
+                return False
+            self._reported.clear()
+            self._on_cycle(play, kept.last)
+            return True
+        return False
+
+    def _switch(self, play: Play) -> None:
+        """Go on with this play, and set the one before aside."""
+        before = self._play
+        if before is play:
+            return
+        if play in self._aside:
+            self._aside.remove(play)
+        self._play = play
+        if before is not None and not self._set_aside(before):
+            self._stop_later(before.stop())
+
+    def _set_aside(self, play: Play) -> bool:
+        """Leave nothing of a play but its moments; return whether it has any. The longest unused is stopped."""
+        if play.is_stopping or play.child.has_lost_keeper or play.stuck is not None or not play.go_aside():
+            self._ready.pop(play, None)
+            return False
+        self._aside.append(play)
+        while len(self._aside) > ASIDE:
+            oldest = self._aside.pop(0)
+            self._ready.pop(oldest, None)
+            self._stop_later(oldest.stop())
+        return True
 
     async def _screen_state(self) -> AsyncInitialState:
         """Return that of the screen, as it is before the first program's start."""
@@ -245,14 +305,14 @@ class Session:
                 return
 
     async def _step(self, play: Play, reset: Reset, first: Sequence[Report]) -> None:
-        episode = ScrapedSteps(play, reset, self._report_step)
+        episode = ScrapedSteps(play, reset, self._report_step, self._switch)
         episode.hear(*first)
         # What is earned by then was reported, and is no step's.
         episode.take()
         await self._step_channels.begin(episode)
         await episode.ended.wait()
-        if play.has_ended:
-            _log_output_tail(play)
+        if self._play is not None and self._play.has_ended:
+            _log_output_tail(self._play)
 
     def _report_step(self, cycle: Cycle, reports: Sequence[Report]) -> None:
         # People see no more readings than frames; each costs the daemon a turn.
@@ -267,7 +327,8 @@ class Session:
 
     def _report_readings(self, cycle: Cycle) -> None:
         """Report changed readings. They are for people: if they can't be sent, the rewards still are."""
-        if cycle.at - self._all_reported_at >= REPORT_ALL_S:
+        # It may have gone back.
+        if not 0 <= cycle.at - self._all_reported_at < REPORT_ALL_S:
             self._reported.clear()
             self._all_reported_at = cycle.at
         changes = changed(cycle, self._reported)

@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from pluriverse_server.manifest.game import GameTables
-from pluriverse_server.manifest.sources import PythonSource
+from pluriverse_server.manifest.sources import FileSource, ProcessSource, PythonSource
 from pluriverse_server.sources.program import Target, make_program_reader
 from pluriverse_server.sources.reading import Pixels, Reading, ReadingState, Sample
 from pluriverse_server.sources.screen import make_reader
-from pluriverse_server.sources.screen.grab import Grabber
+from pluriverse_server.sources.screen.grab import Grabber, require_on_screen
 from pluriverse_server.sources.settle import Settlers
 
+from .descriptors import NotKept
 from .reader_thread import QUICK_S, PictureReader, ReaderThread
 
 _UNREAD: Final = Reading()
@@ -31,6 +32,14 @@ class Cycle:
     seconds: float
 
 
+@dataclass(frozen=True, slots=True)
+class KeptReadings:
+    """What was known of all sources at a moment."""
+
+    settlers: object
+    readings: Mapping[str, Reading]
+
+
 class SourceReader:
     """Reads all sources of a game; each ``read`` is a cycle."""
 
@@ -43,6 +52,7 @@ class SourceReader:
         """
         screen = game.screen_sources
         others = {name: table for name, table in game.sources.items() if name not in screen}
+        self._tables = game.sources
         self._settlers = Settlers(game.sources)
         self._readings: dict[str, Reading] = dict.fromkeys(game.sources, _UNREAD)
         self._screen = {name: make_reader(name, table, directory) for name, table in screen.items()}
@@ -52,9 +62,12 @@ class SourceReader:
         }
         readers = {name: make_program_reader(table, target) for name, table in others.items()}
         regions = [table.region for table in screen.values()]
-        self._grabber = Grabber(display, regions, list(screen)) if screen else None
+        self._grabber = Grabber(display, regions, list(screen)) if screen and screen_memory is None else None
         self._views: list[Pixels] | None = None
         if screen_memory is not None:
+            height, width = screen_memory.shape[:2]
+            for name, region in zip(screen, regions, strict=True):
+                require_on_screen(name, region, width, height)
             self._views = [screen_memory[y : y + height, x : x + width] for x, y, width, height in regions]
         self._threads = {
             name: ReaderThread(name, game.sources[name], reader)
@@ -95,8 +108,10 @@ class SourceReader:
     def read_still(self, at: float, *, screen: bool = True) -> Cycle:
         """Read every source once, of a program that is paused at UNIX time ``at``: no reading is late. Blocking."""
         started = time.monotonic()
-        if screen and self._grabber is not None:
-            self._read_screen(at, self._views or self._grabber.grab(), still=True)
+        if screen and self._views is not None:
+            self._read_screen(at, self._views, still=True)
+        elif screen and self._grabber is not None:
+            self._read_screen(at, self._grabber.grab(), still=True)
         for name, thread in self._threads.items():
             if name not in self._pictures:
                 self._readings[name] = self._settlers.feed(name, replace(thread.read_now(), at=at, lag_s=0.0))
@@ -116,6 +131,18 @@ class SourceReader:
                 value, confidence = reader.read(pixels)
                 sample = Sample(value, at, confidence, lag_s=0.0 if still else time.monotonic() - began)
             self._readings[name] = self._settlers.feed(name, sample)
+
+    def keep(self) -> KeptReadings:
+        """Return what is known by now, for ``go_back``; raise NotKept if a source can't go back."""
+        for name, table in self._tables.items():
+            goes_back = name in self._screen or isinstance(table, FileSource | ProcessSource)
+            if isinstance(table, PythonSource) or not goes_back:
+                raise NotKept(f"the source {name!r} can't go back")
+        return KeptReadings(self._settlers.keep(), dict(self._readings))
+
+    def go_back(self, kept: KeptReadings) -> None:
+        self._settlers.go_back(kept.settlers)
+        self._readings = dict(kept.readings)
 
     def close(self) -> None:
         if self._grabber is not None:

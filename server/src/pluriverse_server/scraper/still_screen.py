@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import struct
 from collections.abc import Sequence
@@ -16,7 +17,7 @@ from pluriverse_server.display.injector import Injector
 from pluriverse_server.lockstep import to_rgb
 from pluriverse_server.sources.reading import Pixels
 from pluriverse_server.sources.screen.grab import Grabber
-from pluriverse_server.x11.connection import DisplayLost, ReportingLoss, hang_up, open_display
+from pluriverse_server.x11.connection import DisplayLost, ReportingLoss
 
 # struct ucred of <sys/socket.h>: a process, its user and its group.
 _CREDENTIALS: Final = struct.Struct("iII")
@@ -45,9 +46,9 @@ class StillScreen:
             x, y, across, down = hidden
             rows = slice(max(y - top, 0), max(y + down - top, 0))
             self._hidden = self._pixels[rows, max(x - left, 0) : max(x + across - left, 0)]
-        self._connection = open_display(display, xauthority)
-        self._injector = Injector(display, xauthority)
-        self._grabber = Grabber(display, [picture])
+        self.injector = Injector(display, xauthority)
+        self._connection = self.injector.connection
+        self._grabber = Grabber(display, [picture]) if memory is None else None
         self._memory = None if memory is None else memory[top : top + height, left : left + width]
         if memory is not None:
             # It would be in the pixels.
@@ -56,7 +57,7 @@ class StillScreen:
         self._repeat(X.AutoRepeatModeOff)
         # Where it is on a new server: keys go to the window below it. Where it was left before would be chance.
         screen = self._connection.screen()
-        self._injector.apply([PointerEvent(screen.width_in_pixels // 2, screen.height_in_pixels // 2, 0)])
+        self.injector.apply([PointerEvent(screen.width_in_pixels // 2, screen.height_in_pixels // 2, 0)])
 
     @property
     def server_pid(self) -> int:
@@ -66,24 +67,24 @@ class StillScreen:
         return _CREDENTIALS.unpack(credentials)[0]
 
     def apply(self, events: Sequence[Event]) -> None:
-        self._injector.apply([event for event in events if isinstance(event, KeyEvent | PointerEvent)])
+        self.injector.apply([event for event in events if isinstance(event, KeyEvent | PointerEvent)])
 
     def see(self) -> Pixels:
         """Return the picture: RGB, shape (height, width, 3), valid until the next call."""
-        to_rgb(self._grabber.grab()[0] if self._memory is None else self._memory, self._pixels)
+        if self._memory is not None:
+            to_rgb(self._memory, self._pixels)
+        elif self._grabber is not None:
+            to_rgb(self._grabber.grab()[0], self._pixels)
         self._hidden[:] = 0
         return self._pixels
 
     def close(self) -> None:
         """Release what is held, let keys repeat again, and disconnect. May be called when the X server is gone."""
-        self._injector.close()
-        self._grabber.close()
-        try:
+        if self._grabber is not None:
+            self._grabber.close()
+        with contextlib.suppress(DisplayLost):
             self._repeat(X.AutoRepeatModeOn)
-        except DisplayLost:
-            pass
-        finally:
-            hang_up(self._connection)
+        self.injector.close()
 
     def _repeat(self, mode: int) -> None:
         with ReportingLoss(self._display):

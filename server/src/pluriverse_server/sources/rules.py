@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -154,6 +155,20 @@ class Rules:
         self._text: Value = None
         self._observation: dict[str, Value] | None = None
         self._end: _End | None = None
+
+    def keep(self) -> object:
+        """Return where the episode is, for ``go_back``."""
+        return copy.deepcopy(self._state)
+
+    def go_back(self, kept: Any, episode_id: int) -> None:
+        """Be there, in this episode."""
+        self._episode = episode_id
+        state = copy.deepcopy(kept)
+        self._running, self._earnings, self._watches, self._text, self._observation, self._end = state
+
+    @property
+    def _state(self) -> tuple[Any, ...]:
+        return self._running, self._earnings, self._watches, self._text, self._observation, self._end
 
     def ready(self, readings: Readings) -> bool:
         """Return whether an episode can begin: ``ready`` holds, and what could end it was read and doesn't."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 from pluriverse_server.manifest.conditions import Value
 from pluriverse_server.manifest.sources import Source
@@ -81,6 +81,13 @@ class Settler:
             reading = self.feed(sample)
         return reading
 
+    def keep(self) -> tuple[Any, ...]:
+        """Return what this knows, for ``go_back``."""
+        return self._value, self._at, self._next, self._next_at, self._agreed, self._changed_at
+
+    def go_back(self, kept: tuple[Any, ...]) -> None:
+        self._value, self._at, self._next, self._next_at, self._agreed, self._changed_at = kept
+
     def _judge(self, sample: Sample) -> ReadingState:
         if sample.value is None:
             return ReadingState.NOTHING
@@ -141,6 +148,15 @@ class Settlers:
 
     def leave(self) -> None:
         self._playing = False
+
+    def keep(self) -> object:
+        """Return what all know, for ``go_back``."""
+        return self._playing, {name: settler.keep() for name, settler in self._settlers.items()}
+
+    def go_back(self, kept: Any) -> None:
+        self._playing, settlers = kept
+        for name, settler in self._settlers.items():
+            settler.go_back(settlers[name])
 
     def feed(self, name: str, sample: Sample) -> Reading:
         settler = self._settlers[name]

@@ -10,7 +10,8 @@ import stat
 import struct
 import threading
 import traceback
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -104,6 +105,36 @@ def _answering(name: str | None) -> Generator[None]:
             asking.sendall(SETUP)
             asking.recv(1)
         yield
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """Where in its conversation with an X server a connection is: what its client counts."""
+
+    serial: int
+    last_id: int
+    ids: Mapping[int, Any]
+
+
+def position(connection: display.Display) -> Position:
+    """Return where a connection is, once nothing is on its way; events that were waiting are dropped."""
+    connection.sync()
+    own: Any = connection.display
+    own.event_queue.clear()
+    return Position(own.request_serial, own.last_resource_id, dict(own.resource_ids))
+
+
+def reposition(connection: display.Display, descriptor: int, position: Position) -> None:
+    """Go on from ``position`` with a server that has the other end of ``descriptor``, which is closed."""
+    own: Any = connection.display
+    os.dup2(descriptor, own.socket.fileno(), inheritable=False)
+    os.close(descriptor)
+    own.request_serial, own.last_resource_id = position.serial, position.last_id
+    own.resource_ids = dict(position.ids)
+    own.data_send = own.data_recv = b""
+    own.recv_packet_len = 0
+    for waiting in (own.event_queue, own.sent_requests, own.request_queue):
+        waiting.clear()
 
 
 class ReportingLoss:

@@ -152,18 +152,18 @@ class ModifierLock:
     def __init__(self, connection: Display) -> None:
         self._connection = connection
         self._opcode = KeyboardLocks(connection).opcode
-        self._locked = False
+        self.locked = False
 
     def toggle(self) -> None:
         """Lock it if it isn't locked, else let it go."""
-        self._set(locked=not self._locked)
+        self._set(locked=not self.locked)
 
     def release(self) -> None:
         """Release it, even if it was changed meanwhile."""
         self._set(locked=False)
 
     def _set(self, *, locked: bool) -> None:
-        self._locked = locked
+        self.locked = locked
         _LatchLockState(
             display=self._connection.display,
             opcode=self._opcode,

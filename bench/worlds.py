@@ -1,0 +1,124 @@
+"""Snapshots of desktop's games in lockstep, through Gymnasium: what they take, and whether what follows is the same."""
+
+from __future__ import annotations
+
+import random
+import time
+import zlib
+from collections.abc import Callable
+from typing import Any, Final, TypeVar
+
+import psutil
+from gymnasium.spaces import Discrete
+from pluriverse.adapters.gymnasium import PluriverseEnv
+from report import Effort, Figures, Line, Measurement, Target, percentile
+
+GAMES: Final = ("KoboDeluxe", "Vitetris", "LTris", "Gnome2048", "Powermanga")
+SKIP: Final = 4
+FRAMES: Final = 300
+BETWEEN: Final = 40
+SEED: Final = 3
+
+MOMENTS: Final = 100
+FEW_MOMENTS: Final = 5
+
+PERCENT: Final = 100
+MB: Final = 1_000_000
+
+_T = TypeVar("_T")
+
+
+def run(effort: Effort) -> Figures:
+    """Milliseconds, megabytes, and per cent of the moments after which everything was the same."""
+    figures: Figures = {}
+    for game in GAMES:
+        env = PluriverseEnv(f"desktop.{game}-v0", remotes="local:1", clock="lockstep", frame_skip=SKIP)
+        try:
+            measured = _measured(env, effort.of(MOMENTS, FEW_MOMENTS))
+        finally:
+            env.close()
+        figures |= {f"{game} {name}": value for name, value in measured.items()}
+    return figures
+
+
+def _measured(env: PluriverseEnv, count: int) -> Figures:
+    chance = random.Random(SEED)
+    first = _timed(lambda: env.reset(seed=SEED))[1]
+    resets = [_timed(lambda: env.reset(seed=SEED))[1] for _ in range(5)]
+    moments: list[tuple[Any, int, list[int]]] = []
+    snapshots: list[float] = []
+    before = _templates_bytes()
+    for number in range(count):
+        moment, took = _timed(env.snapshot)
+        snapshots.append(took)
+        moments.append((moment, number, _played(env, number, FRAMES // SKIP)))
+        env.restore(moment)
+        _played(env, count + number, chance.randrange(BETWEEN // 2, BETWEEN))
+    kept = (_templates_bytes() - before) / MB / count
+    restores: list[float] = []
+    same = 0
+    chance.shuffle(moments)
+    for moment, number, expected in moments:
+        restores.append(_timed(lambda moment=moment: env.restore(moment))[1])
+        same += _played(env, number, FRAMES // SKIP) == expected
+    return {
+        "snapshot": percentile(snapshots, 50),
+        "restore": percentile(restores, 50),
+        "restore p95": percentile(restores, 95),
+        "first reset": first,
+        "reset": percentile(resets, 50),
+        "kept": kept,
+        "same": PERCENT * same / count,
+    }
+
+
+def _played(env: PluriverseEnv, seed: int, steps: int) -> list[int]:
+    """Play on with actions by ``seed``; return a checksum of each picture, until the episode is over."""
+    assert isinstance(env.action_space, Discrete)
+    chance = random.Random(seed)
+    seen: list[int] = []
+    for _ in range(steps):
+        picture, reward, terminated, truncated, _ = env.step(chance.randrange(int(env.action_space.n)))
+        seen.append(zlib.crc32(repr((reward, terminated, truncated)).encode(), zlib.crc32(picture.tobytes())))
+        if terminated or truncated:
+            # Else the remote begins an episode of another seed, and with it a new program.
+            env.reset(seed=SEED)
+            break
+    return seen
+
+
+def _templates_bytes() -> int:
+    """Return what all templates take of the memory, of what they share a part each."""
+    found = [process for process in psutil.process_iter(["name"]) if process.info["name"] == "template"]
+    return sum(process.memory_full_info().pss for process in found)
+
+
+def _timed(do: Callable[[], _T]) -> tuple[_T, float]:
+    began = time.perf_counter()
+    result = do()
+    return result, 1000 * (time.perf_counter() - began)
+
+
+MEASUREMENT: Final = Measurement(
+    "lockstep-worlds",
+    tuple(
+        line
+        for game in GAMES
+        for line in (
+            Line(f"{game}: a snapshot, p50", "ms", f"{game} snapshot", Target(5)),
+            Line(f"{game}: going back, p50", "ms", f"{game} restore", Target(4)),
+            Line(f"{game}: going back, p95", "ms", f"{game} restore p95", Target(10)),
+            Line(
+                f"{game}: a reset with a seed that was begun before, p50",
+                "ms",
+                f"{game} reset",
+                Target(8),
+                f"{game} first reset",
+                "a new program",
+            ),
+            Line(f"{game}: memory of a kept snapshot", "MB", f"{game} kept", Target(3)),
+            Line(f"{game}: what follows is the same", "%", f"{game} same", Target(low=100)),
+        )
+    ),
+    run,
+)

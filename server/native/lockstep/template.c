@@ -1,0 +1,281 @@
+/* A template is a fork of a process, with one thread. It calls the hub (scraper/worlds.py), says what is on its way to
+ * the process, and sleeps. Each order has it fork again: that child is given descriptors of its own in the place of
+ * those that others share, and goes on where its ancestor was. Nothing of libc's fork, which would forget threads. */
+#include "template.h"
+#include "lockstep.h"
+#include "watches.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define MASK_BYTES 8
+#define CHUNK_BYTES 65536
+#define MAPS_BYTES (1 << 20)
+#define STACK_BYTES 16384
+
+/* Memory that is shared, and files that an order brings: as many as a message takes. */
+#define MOST_SHARED 64
+#define SHARED_BYTES (256l << 20)
+#define MOST_GIVEN 253
+#define MOST_STEPS 1024
+
+/* What a packet to the hub is about, where it isn't a descriptor. */
+enum { KEPT = -1, BEGUN = -2, LEFT = -3 };
+
+/* What worlds.py asks for. */
+enum { PUT, EPOLL, WATCHES, LISTEN, TERMINAL };
+struct step {
+    int32_t what, file, from, flags;
+    int64_t a, b;
+};
+/* The first message brings the steps, and each order what they put. */
+static struct {
+    int32_t steps;
+    struct step step[MOST_STEPS];
+} plan;
+static int32_t given_count;
+static int given[MOST_GIVEN];
+
+static struct {
+    char *at, *copy;
+    size_t size;
+} shared[MOST_SHARED];
+static int shared_count;
+
+static long (*kernel)(long, ...);
+#define RAW(name, ...) kernel(SYS_##name, ##__VA_ARGS__)
+
+static int hub, ancestor;
+static uint64_t mask;
+
+void template_prepare(void) {
+    if (!kernel) kernel = (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall");
+}
+
+/* ── what is kept ───────────────────────────────────────────────────────────────────────────────────────────────────── */
+
+static void tell_hub(int32_t about, int32_t number, const void *bytes, size_t size) {
+    int32_t head[2] = {about, number};
+    struct iovec parts[2] = {{head, sizeof head}, {(void *)bytes, size}};
+    if (RAW(writev, hub, parts, 2) < 0) RAW(exit_group, 1);
+}
+
+/* The bytes that a socket or a pipe holds for this process, which stay there; of a terminal, how many they are. */
+static void tell_pending(int file) {
+    struct stat kind;
+    int count = 0;
+    if (RAW(fstat, file, &kind) || !(S_ISSOCK(kind.st_mode) || S_ISFIFO(kind.st_mode) || S_ISCHR(kind.st_mode))) return;
+    if (RAW(ioctl, file, FIONREAD, &count) || count <= 0) return;
+    if (S_ISCHR(kind.st_mode)) {
+        tell_hub(file, count, NULL, 0);
+        return;
+    }
+    char *bytes = (char *)RAW(mmap, NULL, (size_t)count, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    int copy[2];
+    long got = 0;
+    if (S_ISSOCK(kind.st_mode)) {
+        got = RAW(recvfrom, file, bytes, (size_t)count, MSG_PEEK | MSG_DONTWAIT, NULL, NULL);
+    } else if ((RAW(fcntl, file, F_GETFL) & O_ACCMODE) == O_RDONLY && !RAW(pipe2, copy, O_NONBLOCK)) {
+        RAW(fcntl, copy[1], F_SETPIPE_SZ, count);
+        got = RAW(tee, file, copy[1], (size_t)count, 0x02 /* SPLICE_F_NONBLOCK */);
+        if (got > 0) got = RAW(read, copy[0], bytes, (size_t)got);
+        RAW(close, copy[0]);
+        RAW(close, copy[1]);
+    }
+    for (long at = 0; at < got; at += CHUNK_BYTES)
+        tell_hub(file, count, bytes + at, (size_t)(got - at < CHUNK_BYTES ? got - at : CHUNK_BYTES));
+    if (got <= 0 && S_ISSOCK(kind.st_mode)) tell_hub(file, count, NULL, 0);
+    RAW(munmap, bytes, (size_t)count);
+}
+static void tell_all_pending(void) {
+    struct entry {
+        uint64_t number;
+        int64_t offset;
+        unsigned short size;
+        unsigned char kind;
+        char name[];
+    };
+    char entries[4096] __attribute__((aligned(8)));
+    int folder = (int)RAW(openat, AT_FDCWD, "/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    for (long size; (size = RAW(getdents64, folder, entries, sizeof entries)) > 0;)
+        for (long at = 0; at < size; at += ((struct entry *)(entries + at))->size) {
+            int file = 0;
+            const char *digit = ((struct entry *)(entries + at))->name;
+            if (*digit == '.') continue;
+            while (*digit) file = 10 * file + *digit++ - '0';
+            if (file != folder && file != hub) tell_pending(file);
+        }
+    RAW(close, folder);
+}
+
+static int keep_memory(char *at, size_t size) {
+    size_t all = size;
+    for (int i = 0; i < shared_count; i++) all += shared[i].size;
+    if (shared_count == MOST_SHARED || all > SHARED_BYTES) return 0;
+    int private = MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE;
+    void *copy = (void *)RAW(mmap, NULL, size, PROT_READ | PROT_WRITE, private, -1, 0);
+    if (copy == MAP_FAILED) return 0;
+    memcpy(copy, at, size);
+    shared[shared_count].at = at;
+    shared[shared_count].copy = copy;
+    shared[shared_count++].size = size;
+    return 1;
+}
+
+/* Keep what is in memory that others write to as well. Return how much that is, in KiB and at least 1; 0: too much. */
+static int keep_shared(const void *left_out) {
+    char *text = (char *)RAW(mmap, NULL, MAPS_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    int file = (int)RAW(openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC), kept = 1;
+    size_t size = 0;
+    for (long more; (more = RAW(read, file, text + size, MAPS_BYTES - 1 - size)) > 0;) size += (size_t)more;
+    RAW(close, file);
+    if (size == MAPS_BYTES - 1) kept = 0;
+    for (char *line = text; *line; line = strchr(line, '\n') + 1) {
+        char *end, *mode;
+        char *from = (char *)strtoul(line, &end, 16), *to = (char *)strtoul(end + 1, &mode, 16);
+        int is_left_out = from <= (const char *)left_out && (const char *)left_out < to;
+        if (mode[2] != 'w' || mode[4] != 's' || is_left_out) continue;
+        const char *path = strchr(line, '/'), *next = strchr(line, '\n');
+        int is_device = path && path < next && !strncmp(path, "/dev/", 5) && strncmp(path, "/dev/shm/", 9) &&
+                        strncmp(path, "/dev/zero", 9);
+        if (is_device || !keep_memory(from, (size_t)(to - from))) kept = 0;
+    }
+    RAW(munmap, text, MAPS_BYTES);
+    size_t size_kept = 1024;
+    for (int i = 0; i < shared_count; i++) size_kept += shared[i].size;
+    return kept ? (int)(size_kept >> 10) : 0;
+}
+
+/* ── orders ─────────────────────────────────────────────────────────────────────────────────────────────────────────── */
+
+static int receive(void *bytes, size_t most) {
+    static char room[CMSG_SPACE(sizeof given)];
+    struct iovec to = {bytes, most};
+    struct msghdr message = {.msg_iov = &to, .msg_iovlen = 1, .msg_control = room, .msg_controllen = sizeof room};
+    long size = RAW(recvmsg, hub, &message, MSG_CMSG_CLOEXEC);
+    if (size < (long)sizeof(int32_t) || message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) return 0;
+    struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+    if (head) memcpy(given, CMSG_DATA(head), head->cmsg_len - CMSG_LEN(0));
+    return 1;
+}
+
+static int put(int file, int at, int flags) {
+    int failed = RAW(dup3, file, at, flags & O_CLOEXEC) < 0;
+    RAW(close, file);
+    return failed;
+}
+static int carry_out(const struct step *step) {
+    struct epoll_event event = {.events = (uint32_t)step->a, .data.u64 = (uint64_t)step->b};
+    switch (step->what) {
+    case PUT: return RAW(dup3, given[step->from], step->file, step->flags & O_CLOEXEC) < 0;
+    case EPOLL: return put((int)RAW(epoll_create1, 0), step->file, step->flags);
+    case LISTEN: return RAW(epoll_ctl, step->file, EPOLL_CTL_ADD, step->from, &event) < 0;
+    case TERMINAL: return RAW(ioctl, step->file, TIOCSCTTY, 0) < 0;
+    case WATCHES: return put(watch_again(step->file, step->flags, (int)step->a), step->file, step->flags);
+    }
+    return 1;
+}
+
+/* Let go of what is made anew for each world: held here, too, it would never come to an end for the ancestor. */
+static void leave_descriptors(void) {
+    int nothing = (int)RAW(openat, AT_FDCWD, "/dev/null", O_RDWR | O_CLOEXEC);
+    for (int i = 0; i < plan.steps; i++) {
+        const struct step *step = &plan.step[i];
+        int is_made = step->what == EPOLL || step->what == WATCHES || (step->what == PUT && !step->a);
+        if (is_made) RAW(dup3, nothing, step->file, O_CLOEXEC);
+    }
+    RAW(close, nothing);
+    tell_hub(LEFT, 0, NULL, 0);
+}
+
+/* Be a process of a world: returns in one that was made of the template. */
+static void wait_for_orders(void) {
+    if (receive(&plan, sizeof plan)) leave_descriptors();
+    while (receive(&given_count, sizeof given_count)) {
+        for (int i = 0; i < shared_count; i++) memcpy(shared[i].at, shared[i].copy, shared[i].size);
+        /* A child of whoever has the template, and of nobody that the program knows. */
+        if (!RAW(clone, CLONE_PARENT, NULL, NULL, NULL, NULL)) return;
+        for (int i = 0; i < given_count; i++) RAW(close, given[i]);
+    }
+    RAW(exit_group, 0);
+}
+
+static int failed_at, why;
+static char name[16];
+static void be_another(void) {
+    RAW(prctl, PR_SET_NAME, name, 0, 0, 0);
+    RAW(setsid); /* what becomes of its ancestor's terminal is not its affair */
+    for (int i = 0; i < shared_count; i++) RAW(munmap, shared[i].copy, shared[i].size);
+    shared_count = 0;
+    failed_at = -1;
+    for (int i = 0; i < plan.steps && failed_at < 0; i++)
+        if (carry_out(&plan.step[i])) failed_at = i, why = errno;
+    for (int i = 0; i < given_count; i++) RAW(close, given[i]);
+}
+
+void template_begins(void) {
+    tell_hub(BEGUN, (int)RAW(getpid), (int32_t[2]){failed_at, why}, 2 * sizeof(int32_t));
+    RAW(close, hub);
+    RAW(rt_sigprocmask, SIG_SETMASK, &mask, NULL, MASK_BYTES);
+}
+
+static int call_hub(const char *path) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    strncpy(address.sun_path, path, sizeof address.sun_path - 1);
+    hub = (int)RAW(socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    return hub < 0 || RAW(connect, hub, &address, sizeof address) < 0;
+}
+
+/* In a process between the two that shares the memory and ends at once: so the template is no child of the program. */
+static jmp_buf at_fork;
+static int fork_once(void *unused) {
+    (void)unused;
+    if (!RAW(clone, 0, NULL, NULL, NULL, NULL)) _longjmp(at_fork, 1);
+    RAW(exit, 0);
+    return 0;
+}
+
+int template_fork(const char *path, const void *left_out) {
+    static char stack[STACK_BYTES] __attribute__((aligned(16)));
+    template_prepare();
+    ancestor = (int)RAW(getpid);
+    uint64_t all = ~0ull;
+    RAW(rt_sigprocmask, SIG_SETMASK, &all, &mask, MASK_BYTES);
+    if (!_setjmp(at_fork)) {
+        int between = clone(fork_once, stack + STACK_BYTES, CLONE_VM | CLONE_VFORK, NULL);
+        if (between > 0) RAW(wait4, between, NULL, __WALL, NULL);
+        RAW(rt_sigprocmask, SIG_SETMASK, &mask, NULL, MASK_BYTES);
+        return 0;
+    }
+    RAW(setsid);
+    RAW(prctl, PR_GET_NAME, name, 0, 0, 0);
+    RAW(prctl, PR_SET_NAME, "template", 0, 0, 0);
+    uint64_t processors[16];
+    memset(processors, 0xff, sizeof processors);
+    RAW(sched_setaffinity, 0, sizeof processors, processors);
+    if (call_hub(path)) RAW(exit_group, 1);
+    tell_hub(ancestor, (int)RAW(getpid), NULL, 0);
+    tell_all_pending();
+    tell_hub(KEPT, keep_shared(left_out), NULL, 0);
+    wait_for_orders();
+    be_another();
+    return 1;
+}

@@ -1,0 +1,418 @@
+"""What the processes of a world have open, and share with each other: what of it is made anew, and how."""
+
+from __future__ import annotations
+
+import array
+import contextlib
+import fcntl
+import os
+import re
+import socket
+import stat
+import struct
+import termios
+from collections.abc import Generator, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+# What a template is asked for; see native/lockstep/template.c.
+PUT, EPOLL, WATCHES, LISTEN, TERMINAL = range(5)
+_WHAT: Final = ("a descriptor", "an epoll", "watches of files", "what an epoll listens to", "a terminal")
+_COUNT: Final = struct.Struct("=i")
+_STEP: Final = struct.Struct("=iiiiqQ")
+MAX_STEPS: Final = 1024
+MAX_GIVEN: Final = 253
+
+# Of files that are open for writing, outside of HOME.
+MAX_FILE_BYTES: Final = 16 * 1024 * 1024
+
+_CREATING: Final = os.O_CREAT | os.O_EXCL | os.O_TRUNC
+
+_FLAGS: Final = re.compile(rb"flags:\s*([0-7]+)")
+_POSITION: Final = re.compile(rb"pos:\s*(\d+)")
+_LISTENS: Final = re.compile(rb"tfd:\s*(\d+) events:\s*([0-9a-f]+) data:\s*([0-9a-f]+)")
+_EVENT: Final = re.compile(rb"eventfd-count:\s*([0-9a-f]+)\neventfd-id:\s*(\d+)")
+_SEMAPHORE: Final = re.compile(rb"eventfd-semaphore:\s*1")
+_TERMINAL_NUMBER: Final = re.compile(rb"tty-index:\s*(\d+)")
+
+# <linux/sock_diag.h>, <linux/unix_diag.h>: which Unix socket is connected to which.
+_SOCK_DIAG: Final = 4
+_BY_FAMILY: Final = 20
+_DUMP: Final = 0x301
+_ERROR: Final = 2
+_DONE: Final = 3
+_SHOW_PEER: Final = 4
+_PEER: Final = 2
+_MESSAGE: Final = struct.Struct("=IHHII")
+_QUERY: Final = struct.Struct("=BBHIIIII")
+_ATTRIBUTE: Final = struct.Struct("=HH")
+
+
+class NotKept(Exception):
+    """A moment can't be kept; the message says what keeps it from that."""
+
+
+@dataclass(slots=True)
+class Template:
+    """A fork of a process that waits to fork again, its ancestor, and what was on its way to that one."""
+
+    connection: socket.socket
+    pid: int
+    ancestor: int
+    pending: Mapping[int, bytearray]
+    counts: Mapping[int, int]
+    """By descriptor, how many bytes wait there; they are in ``pending`` where they can be looked at."""
+    shared_bytes: int = 0
+    steps: list[tuple[int, int, int, int, int, int]] = field(default_factory=list[tuple[int, int, int, int, int, int]])
+    given: list[Hashable] = field(default_factory=list[Hashable])
+    is_closed: bool = False
+
+    def put(self, what: Hashable, file: int, flags: int, *, keep: bool = False) -> None:
+        """Have ``what`` put where the process has ``file``; the template ``keep``s what it has there, or lets it go."""
+        if what not in self.given:
+            self.given.append(what)
+        self.steps.append((PUT, file, self.given.index(what), flags, int(keep), 0))
+
+    def tell(self) -> None:
+        """Tell the template what it is to do for each world; it lets go of what that is given anew."""
+        if len(self.steps) > MAX_STEPS or len(self.given) > MAX_GIVEN:
+            raise NotKept(f"process {self.ancestor} has more open than can be made again")
+        # What listens has to follow on what it listens to.
+        steps = sorted(self.steps, key=lambda step: step[0])
+        self.connection.send(_COUNT.pack(len(steps)) + bytes(4) + b"".join(_STEP.pack(*step) for step in steps))
+
+    def describe(self, step: int) -> str:
+        what, file, *_ = sorted(self.steps, key=lambda each: each[0])[step]
+        return f"{_WHAT[what]} as {file}"
+
+    def close(self) -> None:
+        """End it."""
+        if self.is_closed:
+            return
+        self.is_closed = True
+        # It ends when its hub hangs up.
+        self.connection.close()
+        # The X server's are children of this process; the others' those of the keeper, which reaps them.
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(self.pid, 0)
+
+
+@dataclass(slots=True)
+class _End:
+    """An end of a connection or a pipe: how it is open, and what waits there."""
+
+    flags: int
+    pending: bytes = b""
+
+
+@dataclass(slots=True)
+class _Terminal:
+    modes: list[object]
+    size: bytes
+    flags: dict[str, int] = field(default_factory=dict[str, int])
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    path: str
+    flags: int
+    position: int
+
+
+class Plan:
+    """What has to be made anew for a world, of which ``templates`` were made; they note what each is to be given.
+
+    ``clients`` are our descriptors of connections to its X server, ``screen`` the file of that one's pixels, which its
+    template has in its memory. Raises NotKept for what can't be made.
+    """
+
+    def __init__(self, templates: Sequence[Template], clients: Sequence[int], home: Path, screen: Path) -> None:
+        self._home = str(home.resolve())
+        self._screen = str(screen.resolve())
+        self._peers = _Peers()
+        self._sockets: dict[int, _End] = {}
+        self._pipes: dict[int, dict[bool, _End]] = {}
+        self._events: dict[int, tuple[int, int]] = {}
+        self._terminals: dict[int, _Terminal] = {}
+        self._files: dict[Hashable, _File] = {}
+        self._contents: list[tuple[str, bytes]] = []
+        for template in templates:
+            self._look_at(template)
+        ours = [self._peers.peers.get(os.fstat(client).st_ino) for client in clients]
+        self._clients = [inode for inode in ours if inode in self._sockets]
+        if len(self._clients) != len(clients):
+            raise NotKept("the X server has lost a client of ours")
+        self._connect(templates)
+        for template in templates:
+            template.tell()
+        self.size = sum(len(content) for _, content in self._contents)
+
+    @contextlib.contextmanager
+    def make(self) -> Generator[Maker]:
+        """Make all of it; what is in the maker is closed at the end."""
+        maker = Maker()
+        try:
+            self._make_sockets(maker)
+            self._make_pipes(maker)
+            for number, (count, flags) in self._events.items():
+                maker.made["event", number] = os.eventfd(count, flags)
+            for number, terminal in self._terminals.items():
+                _make_terminal(maker, number, terminal)
+            yield maker
+        finally:
+            maker.close()
+
+    # ── what there is ───────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _look_at(self, template: Template) -> None:
+        folder = f"/proc/{template.ancestor}"
+        for name in os.listdir(f"{folder}/fd"):  # noqa: PTH208 - each snapshot does this
+            file = int(name)
+            try:
+                target = os.readlink(f"{folder}/fd/{name}")  # noqa: PTH115
+                with open(f"{folder}/fdinfo/{name}", "rb") as info:  # noqa: PTH123
+                    facts = info.read()
+            except FileNotFoundError:
+                continue
+            flags = int(_found(_FLAGS, facts)[1], 8)
+            self._note(template, file, target, flags, facts)
+
+    def _note(self, template: Template, file: int, target: str, flags: int, facts: bytes) -> None:
+        pending = bytes(template.pending.get(file, b""))
+        kind, _, rest = target.partition(":[")
+        if kind == "socket":
+            self._note_socket(template, file, int(rest[:-1]), _End(flags, pending))
+        elif kind == "pipe":
+            ends = self._pipes.setdefault(int(rest[:-1]), {})
+            reads = not flags & os.O_ACCMODE
+            ends.setdefault(reads, _End(flags, pending))
+            if reads and template.counts.get(file, 0) > len(pending):
+                raise NotKept(f"a pipe of process {template.ancestor} holds bytes that can't be looked at")
+            template.put(("pipe", int(rest[:-1]), reads), file, flags)
+        elif target == "anon_inode:[eventpoll]":
+            template.steps.append((EPOLL, file, 0, flags, 0, 0))
+            for other, events, data in _LISTENS.findall(facts):
+                template.steps.append((LISTEN, file, int(other), 0, int(events, 16), int(data, 16)))
+        elif target == "anon_inode:[eventfd]":
+            event = _found(_EVENT, facts)
+            own = flags & os.O_NONBLOCK | (os.EFD_SEMAPHORE if _SEMAPHORE.search(facts) else 0)
+            self._events[int(event[2])] = int(event[1], 16), own
+            template.put(("event", int(event[2])), file, flags)
+        elif target == "anon_inode:inotify":
+            if template.counts.get(file):
+                raise NotKept(f"process {template.ancestor} has yet to hear of files that have changed")
+            template.steps.append((WATCHES, file, 0, flags, facts.count(b"inotify wd:"), 0))
+        elif target in ("/dev/ptmx", "/dev/pts/ptmx"):
+            self._note_terminal(template, file, int(_found(_TERMINAL_NUMBER, facts)[1]), "master", flags)
+        elif target.startswith("/dev/pts/"):
+            self._note_terminal(template, file, int(target.rpartition("/")[2]), "slave", flags)
+        elif target.startswith("/"):
+            self._note_file(template, file, target, flags, facts)
+        else:
+            raise NotKept(f"process {template.ancestor} has {target} open, which can't be made again")
+
+    def _note_socket(self, template: Template, file: int, inode: int, end: _End) -> None:
+        if inode not in self._peers.kinds and not _hears_the_kernel(inode):
+            raise NotKept(f"process {template.ancestor} has a socket that isn't a Unix socket")
+        if inode not in self._peers.peers:
+            # It listens, or was never connected: each world in turn has the same.
+            return
+        if template.counts.get(file, 0) > len(end.pending) or (
+            end.pending and self._peers.kinds[inode] != socket.SOCK_STREAM
+        ):
+            raise NotKept(f"messages are on their way to process {template.ancestor}")
+        self._sockets.setdefault(inode, end)
+        template.put(("socket", inode), file, end.flags)
+
+    def _note_terminal(self, template: Template, file: int, number: int, end: str, flags: int) -> None:
+        if template.counts.get(file):
+            raise NotKept(f"bytes wait in a terminal of process {template.ancestor}, where they can't be looked at")
+        if number not in self._terminals:
+            self._terminals[number] = _terminal(number)
+        self._terminals[number].flags.setdefault(end, flags)
+        template.put(("terminal", number, end), file, flags)
+        controls = (TERMINAL, file, 0, 0, 0, 0)
+        if (
+            end == "slave"
+            and _controls(template.ancestor, number)
+            and not any(step[0] == TERMINAL for step in template.steps)
+        ):
+            template.steps.append(controls)
+
+    def _note_file(self, template: Template, file: int, target: str, flags: int, facts: bytes) -> None:
+        through = f"/proc/{template.ancestor}/fd/{file}"
+        mode = os.stat(through).st_mode  # noqa: PTH116
+        if target == "/dev/tty":
+            raise NotKept(f"process {template.ancestor} has its terminal open as /dev/tty")
+        if not stat.S_ISREG(mode) or target == self._screen:
+            return
+        is_gone = target.endswith(" (deleted)")
+        path = f"/proc/{template.pid}/fd/{file}" if is_gone else target
+        if flags & os.O_ACCMODE and (is_gone or not target.startswith(f"{self._home}/")):
+            with open(through, "rb") as opened:  # noqa: PTH123
+                content = opened.read(MAX_FILE_BYTES + 1)
+            if len(content) > MAX_FILE_BYTES:
+                raise NotKept(f"{target}, which process {template.ancestor} writes to, is too large to be kept")
+            self._contents.append((path, content))
+        key = ("file", template.pid, file)
+        self._files[key] = _File(path, flags & ~_CREATING | os.O_NOCTTY, int(_found(_POSITION, facts)[1]))
+        template.put(key, file, flags, keep=is_gone)
+
+    def _connect(self, templates: Sequence[Template]) -> None:
+        """Find both ends of each connection and pipe; leave alone those whose other end is of others."""
+        peers = self._peers.peers
+        for inode in self._sockets:
+            if peers[inode] not in self._sockets and inode not in self._clients:
+                raise NotKept("a process is connected to one that isn't the program's")
+        alone = {("pipe", inode, reads) for inode, ends in self._pipes.items() if len(ends) < 2 for reads in ends}
+        for inode in [inode for inode, ends in self._pipes.items() if len(ends) < 2]:
+            del self._pipes[inode]
+        for template in templates:
+            dropped = {number for number, what in enumerate(template.given) if what in alone}
+            template.steps = [step for step in template.steps if step[0] != PUT or step[2] not in dropped]
+            left = [what for what in template.given if what not in alone]
+            template.steps = [
+                (*step[:2], left.index(template.given[step[2]]), *step[3:]) if step[0] == PUT else step
+                for step in template.steps
+            ]
+            template.given = left
+
+    # ── what is made ────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _make_sockets(self, maker: Maker) -> None:
+        for inode in self._clients:
+            ours, theirs = socket.socketpair()
+            self._fill(maker, inode, theirs, ours)
+            maker.clients.append(ours.detach())
+        for inode in self._sockets:
+            other = self._peers.peers[inode]
+            if ("socket", inode) in maker.made or other not in self._sockets:
+                continue
+            one, two = socket.socketpair(type=self._peers.kinds[inode])
+            if self._sockets[other].pending:
+                one.sendall(self._sockets[other].pending)
+            self._fill(maker, inode, one, two)
+            two.setblocking(not self._sockets[other].flags & os.O_NONBLOCK)
+            maker.made["socket", other] = two.detach()
+
+    def _fill(self, maker: Maker, inode: int, end: socket.socket, other: socket.socket) -> None:
+        if self._sockets[inode].pending:
+            other.sendall(self._sockets[inode].pending)
+        end.setblocking(not self._sockets[inode].flags & os.O_NONBLOCK)
+        maker.made["socket", inode] = end.detach()
+
+    def _make_pipes(self, maker: Maker) -> None:
+        for inode, ends in self._pipes.items():
+            reading, writing = os.pipe()
+            maker.made["pipe", inode, True], maker.made["pipe", inode, False] = reading, writing
+            if held := ends[True].pending:
+                if len(held) > fcntl.fcntl(writing, fcntl.F_GETPIPE_SZ):
+                    fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, len(held))
+                os.write(writing, held)
+            for reads, end in ((True, reading), (False, writing)):
+                os.set_blocking(end, not ends[reads].flags & os.O_NONBLOCK)
+
+    def open_files(self, maker: Maker) -> None:
+        """Open again what processes have open, once all files are as they were."""
+        for path, content in self._contents:
+            Path(path).write_bytes(content)
+        for key, file in self._files.items():
+            opened = maker.made[key] = os.open(file.path, file.flags)
+            os.lseek(opened, file.position, os.SEEK_SET)
+
+
+@dataclass(slots=True)
+class Maker:
+    """What was made for one world."""
+
+    made: dict[Hashable, int] = field(default_factory=dict[Hashable, int])
+    clients: list[int] = field(default_factory=list[int])
+
+    def order(self, template: Template) -> None:
+        given = array.array("i", [self.made[what] for what in template.given])
+        control = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, given)] if given else []
+        template.connection.sendmsg([_COUNT.pack(len(given))], control)
+
+    def take_clients(self) -> list[int]:
+        """Return our ends of connections, which are the caller's to close."""
+        taken, self.clients = self.clients, []
+        return taken
+
+    def close(self) -> None:
+        for descriptor in (*self.made.values(), *self.clients):
+            os.close(descriptor)
+        self.made.clear()
+        self.clients.clear()
+
+
+class _Peers:
+    """The Unix sockets of this network: what kind each is, and which is its other end, by their inodes."""
+
+    def __init__(self) -> None:
+        self.kinds: dict[int, int] = {}
+        self.peers: dict[int, int] = {}
+        query = _QUERY.pack(socket.AF_UNIX, 0, 0, 0xFFFFFFFF, 0, _SHOW_PEER, 0xFFFFFFFF, 0xFFFFFFFF)
+        try:
+            with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, _SOCK_DIAG) as asking:
+                asking.send(_MESSAGE.pack(_MESSAGE.size + len(query), _BY_FAMILY, _DUMP, 1, 0) + query)
+                while self._take(asking.recv(1 << 17)):
+                    pass
+        except OSError as error:
+            raise NotKept(f"which sockets are connected can't be known: {error}") from error
+
+    def _take(self, answer: bytes) -> bool:
+        """Take a part of the answer; return whether there is more."""
+        while answer:
+            size, kind, *_ = _MESSAGE.unpack_from(answer)
+            if kind == _ERROR:
+                raise NotKept("the kernel tells of no sockets")
+            if kind == _DONE:
+                return False
+            inode = int.from_bytes(answer[20:24], "little")
+            self.kinds[inode] = answer[17]
+            at = 32
+            while at < size:
+                length, what = _ATTRIBUTE.unpack_from(answer, at)
+                if what == _PEER:
+                    self.peers[inode] = int.from_bytes(answer[at + 4 : at + 8], "little")
+                at += max(length + 3 & ~3, 4)
+            answer = answer[size + 3 & ~3 :]
+        return True
+
+
+def _hears_the_kernel(inode: int) -> bool:
+    """Return whether a socket is one on which programs hear of devices (netlink), of which there come none."""
+    lines = Path("/proc/self/net/netlink").read_text().splitlines()[1:]
+    return any(line.split()[-1] == str(inode) for line in lines)
+
+
+def _found(pattern: re.Pattern[bytes], facts: bytes) -> re.Match[bytes]:
+    found = pattern.search(facts)
+    if found is None:
+        raise NotKept("the kernel tells too little of an open file")
+    return found
+
+
+def _terminal(number: int) -> _Terminal:
+    slave = os.open(f"/dev/pts/{number}", os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC)
+    try:
+        return _Terminal(termios.tcgetattr(slave), fcntl.ioctl(slave, termios.TIOCGWINSZ, bytes(8)))
+    finally:
+        os.close(slave)
+
+
+def _make_terminal(maker: Maker, number: int, terminal: _Terminal) -> None:
+    master, slave = os.openpty()
+    maker.made["terminal", number, "master"], maker.made["terminal", number, "slave"] = master, slave
+    termios.tcsetattr(slave, termios.TCSANOW, terminal.modes)  # type: ignore[arg-type]
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, terminal.size)
+    for end, flags in terminal.flags.items():
+        os.set_blocking(master if end == "master" else slave, not flags & os.O_NONBLOCK)
+
+
+def _controls(pid: int, number: int) -> bool:
+    """Return whether a process leads the session of a terminal."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    device = int(fields[4])
+    return int(fields[3]) == pid and device != 0 and (device & 0xFF | device >> 12 & 0xFFF00) == number

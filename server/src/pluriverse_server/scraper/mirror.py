@@ -1,0 +1,154 @@
+"""Shows a program's own screen on the remote's, where people watch it, and hears what they press there."""
+
+from __future__ import annotations
+
+import logging
+import os
+import select
+import threading
+import time
+from collections import deque
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from pluriverse_protocol.events import BUTTONS, KeyEvent, PointerEvent
+from Xlib import X
+from Xlib.display import Display
+
+from pluriverse_server.sources.reading import Pixels
+from pluriverse_server.x11 import pixels
+from pluriverse_server.x11.connection import CONNECTION_ERRORS, DisplayLost, hang_up, open_display, send
+
+log = logging.getLogger(__name__)
+
+# As many pictures as people see; the last one always is.
+PICTURE_S: Final = 1 / 60
+
+CLOSE_S: Final = 2.0
+
+_HEARD: Final = (
+    X.KeyPressMask | X.KeyReleaseMask | X.ButtonPressMask | X.ButtonReleaseMask | X.PointerMotionMask | X.ExposureMask
+)
+
+
+class Mirror:
+    """A window over all of the remote's screen, and the thread that paints it. ``close`` takes it away."""
+
+    def __init__(self, display: str, xauthority: Path, memory: Pixels) -> None:
+        """``memory`` is where the program's screen is, of the same size."""
+        self._display = display
+        self._xauthority = xauthority
+        self._memory = memory
+        self._changed = os.eventfd(1, os.EFD_NONBLOCK)
+        self._pressed: deque[KeyEvent | PointerEvent] = deque()
+        self._buttons = 0
+        self._closed = False
+        self._thread = threading.Thread(target=self._run, name="mirror", daemon=True)
+        self._thread.start()
+
+    def touch(self) -> None:
+        """Say that the program's screen may have changed."""
+        os.eventfd_write(self._changed, 1)
+
+    def take(self) -> Sequence[KeyEvent | PointerEvent]:
+        """Return what people have pressed since the last call."""
+        taken: list[KeyEvent | PointerEvent] = []
+        while self._pressed:
+            taken.append(self._pressed.popleft())
+        return taken
+
+    def close(self) -> None:
+        if not self._closed:
+            self._closed = True
+            self.touch()
+            # A frozen server of the remote's keeps it no longer than others of its clients.
+            self._thread.join(CLOSE_S)
+            if not self._thread.is_alive():
+                os.close(self._changed)
+
+    def _run(self) -> None:
+        try:
+            connection = open_display(self._display, self._xauthority)
+        except DisplayLost as error:
+            log.warning("the program isn't shown: %s", error)
+            return
+        try:
+            self._show(connection)
+        except (DisplayLost, *CONNECTION_ERRORS) as error:
+            if not self._closed:
+                log.warning("the program is no longer shown: %s", error)
+        finally:
+            hang_up(connection)
+
+    def _show(self, connection: Display) -> None:
+        pixels.require_bgrx(connection)
+        height, width = self._memory.shape[:2]
+        root: Any = connection.screen().root
+        window = root.create_window(
+            0,
+            0,
+            width,
+            height,
+            0,
+            X.CopyFromParent,
+            background_pixmap=X.NONE,
+            override_redirect=True,
+            event_mask=_HEARD,
+        )
+        # Below what the overlay paints. A key that is held repeats on the program's own screen, or doesn't.
+        window.configure(stack_mode=X.Below)
+        connection.change_keyboard_control(auto_repeat_mode=X.AutoRepeatModeOff)
+        window.map()
+        gc = window.create_gc()
+        try:
+            image = pixels.Pixels(connection, width * height)
+        except pixels.NotShared:
+            image = pixels.Pixels(connection, width * height, shared=False)
+        painted = np.frombuffer(image.memory, np.uint8).reshape(height, width, 4)
+        due = 0.0
+        while not self._closed:
+            self._hear(connection)
+            if not self._await_change(connection, due):
+                continue
+            due = time.monotonic() + PICTURE_S
+            np.copyto(painted, self._memory)
+            send(connection, *image.put(window.id, gc.id, 0, 0, width, 0, height))
+            # The server may read it until then.
+            connection.sync()
+        connection.change_keyboard_control(auto_repeat_mode=X.AutoRepeatModeOn)
+        window.destroy()
+        connection.sync()
+        del painted
+        image.close()
+
+    def _await_change(self, connection: Display, due: float) -> bool:
+        """Return whether there is something to paint; else there may be something to hear."""
+        readable, _, _ = select.select([self._changed, connection], [], [])
+        if self._changed not in readable:
+            return False
+        if (left := due - time.monotonic()) > 0 and not self._closed:
+            heard, _, _ = select.select([connection], [], [], left)
+            if heard:
+                return False
+        os.eventfd_read(self._changed)
+        return not self._closed
+
+    def _hear(self, connection: Display) -> None:
+        # Waiting for a reply takes in events, too, of which the connection would then say nothing.
+        while connection.pending_events():
+            event: Any = connection.next_event()
+            if event.type in (X.KeyPress, X.KeyRelease):
+                keysym: int = connection.keycode_to_keysym(event.detail, 0)
+                if keysym:
+                    self._pressed.append(KeyEvent(keysym, event.type == X.KeyPress))
+            elif event.type in (X.ButtonPress, X.ButtonRelease, X.MotionNotify):
+                if event.type != X.MotionNotify and event.detail <= BUTTONS:
+                    bit = 1 << (event.detail - 1)
+                    self._buttons = self._buttons | bit if event.type == X.ButtonPress else self._buttons & ~bit
+                self._pressed.append(PointerEvent(event.root_x, event.root_y, self._buttons))
+            elif event.type == X.Expose:
+                self.touch()
+            elif event.type == X.MappingNotify:
+                connection.refresh_keyboard_mapping(event)

@@ -1,0 +1,398 @@
+"""The world of a program: its processes and its X server at a moment, kept as forks of them that wait (templates).
+
+Going back forks the templates again. What processes share with others is made anew for them: connections, pipes,
+terminals, open files. Memory that is shared is put back by the templates themselves. All of it is blocking, and for a
+program that stands still between two steps.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import select
+import signal
+import socket
+import struct
+import time
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+from pluriverse_server.display import DisplayLost
+from pluriverse_server.lockstep import XSERVER_SIGNAL, KeptClock, Kin, NoClock, Phase, PreloadedClock, Thread
+
+from .descriptors import Maker, NotKept, Plan, Template
+from .home import Contents, HomeError, contents, put_back
+from .tree import PROC
+
+log = logging.getLogger(__name__)
+
+# What a process takes to fork, or to end. Most take milliseconds.
+PATIENCE_S: Final = 5.0
+
+HUB_NAME: Final = "h"
+
+# What they call themselves.
+TEMPLATE_NAME: Final = "template"
+
+# Of a packet to the hub: what it is about, and a number; see native/lockstep/template.c.
+_HEAD: Final = struct.Struct("=ii")
+_FAILURE: Final = struct.Struct("=ii")
+_KEPT: Final = -1
+_BEGUN: Final = -2
+_LEFT: Final = -3
+_PACKET_BYTES: Final = 65536 + _HEAD.size
+
+# What the kernel takes for a template beside what it shares, roughly: its tables of pages.
+_TEMPLATE_BYTES: Final = 256 * 1024
+
+
+class WorldLost(Exception):
+    """A world could not be made again, and the one before it has ended; the message says why."""
+
+
+class Client(Protocol):
+    """A client of ours of the X server, which goes back together with it."""
+
+    def fileno(self) -> int: ...
+
+    def keep(self) -> object:
+        """Return where it is in its conversation."""
+        ...
+
+    def go_back(self, kept: Any, descriptor: int) -> None:
+        """Go on from there, over another socket."""
+        ...
+
+
+class Hub:
+    """Where templates call."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._socket.bind(str(path))
+        self._socket.listen(socket.SOMAXCONN)
+
+    def collect(self, ancestors: Collection[int], patience_s: float) -> list[Template]:
+        """Return a template of each of these processes, once it has kept all; raise NotKept if one doesn't."""
+        until = time.monotonic() + patience_s
+        templates: list[Template] = []
+        try:
+            while len(templates) < len(ancestors):
+                self._socket.settimeout(max(0.001, until - time.monotonic()))
+                connection, _ = self._socket.accept()
+                connection.settimeout(patience_s)
+                templates.append(self._hear(connection, ancestors))
+        except (OSError, NotKept) as error:
+            for template in templates:
+                template.close()
+            raise error if isinstance(error, NotKept) else NotKept(f"a process was not forked: {error}") from error
+        return templates
+
+    def clear(self) -> None:
+        """Hang up on templates that came too late."""
+        self._socket.setblocking(False)
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                self._socket.accept()[0].close()
+
+    def close(self) -> None:
+        self._socket.close()
+
+    @staticmethod
+    def _hear(connection: socket.socket, ancestors: Collection[int]) -> Template:
+        template: Template | None = None
+        pending: dict[int, bytearray] = {}
+        counts: dict[int, int] = {}
+        while True:
+            packet = connection.recv(_PACKET_BYTES)
+            if len(packet) < _HEAD.size:
+                raise NotKept("a template ended while it was made")
+            about, number = _HEAD.unpack_from(packet)
+            if template is None:
+                if about not in ancestors:
+                    raise NotKept(f"process {about} was forked, and was not to be")
+                template = Template(connection, number, about, pending, counts)
+            elif about == _KEPT:
+                template.shared_bytes = 1024 * number
+                if not number:
+                    template.close()
+                    raise NotKept(f"process {template.ancestor} shares more memory than can be kept, or a device's")
+                return template
+            else:
+                counts[about] = number
+                pending.setdefault(about, bytearray()).extend(packet[_HEAD.size :])
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A moment of a world. ``close`` gives it back."""
+
+    templates: Sequence[Template]
+    plan: Plan
+    clock: KeptClock
+    program: int
+    """The number that the program's first process had."""
+    server: int
+    home: Contents
+    clients: Sequence[object]
+    size: int
+
+    @property
+    def is_kept(self) -> bool:
+        return not any(template.is_closed for template in self.templates)
+
+    def close(self) -> None:
+        for template in self.templates:
+            template.close()
+
+
+class World:
+    """The processes of one program on an X server of its own. Those of a moment take the place of those of now."""
+
+    def __init__(
+        self,
+        clock: PreloadedClock,
+        hub: Hub,
+        home: Path,
+        screen: Path,
+        *,
+        keeper: int,
+        program: int,
+        server: int,
+        clients: Sequence[Client],
+    ) -> None:
+        """``screen`` is where the X server keeps its pixels.
+
+        ``keeper`` is above all of the program's, ``program`` the first of them, ``server`` the X server.
+        """
+        self.program = program
+        self.server = server
+        self._clock = clock
+        self._hub = hub
+        self._home = home
+        self._screen = screen
+        self._keeper = keeper
+        self._clients = clients
+        self._moments: list[Moment] = []
+        self._first_server = server
+        # Those that may take their time to end.
+        self._killed: set[int] = set()
+        self._killed_servers: set[int] = set()
+        self._last: Contents = {}
+        clock.call(hub.path)
+
+    @property
+    def templates(self) -> set[int]:
+        """The processes that wait as templates."""
+        return {template.pid for moment in self._moments if moment.is_kept for template in moment.templates}
+
+    def keep(self) -> Moment:
+        """Return the present moment; raise NotKept with the reason why it can't be kept."""
+        threads = self._clock.all_threads()
+        leaders = _leaders(threads)
+        family = self._family(leaders.keys())
+        self._hub.clear()
+        if not self.server:
+            raise NotKept("the X server has ended")
+        try:
+            clients = [client.keep() for client in self._clients]
+            self._last = home = contents(self._home, self._last)
+            clock = self._clock.related(self._clock.keep(), family)
+            os.kill(self.server, XSERVER_SIGNAL)
+        except (DisplayLost, HomeError, NoClock, OSError) as error:
+            raise NotKept(str(error)) from error
+        if not self._clock.fork(list(leaders.values()), PATIENCE_S):
+            raise NotKept("the program was not forked in time")
+        templates = self._hub.collect({self.server, *leaders}, PATIENCE_S)
+        try:
+            plan = Plan(templates, [client.fileno() for client in self._clients], self._home, self._screen)
+            # The present world is not to go on before they have let go of what is its own.
+            for template in templates:
+                if _HEAD.unpack_from(template.connection.recv(_PACKET_BYTES))[0] != _LEFT:
+                    raise NotKept("a template has ended")  # noqa: TRY301 - all are to be closed
+        except (OSError, struct.error, NotKept) as error:
+            for template in templates:
+                template.close()
+            raise error if isinstance(error, NotKept) else NotKept(str(error)) from error
+        size = len(clock.page) + plan.size + sum(entry.size for entry in home.values())
+        size += sum(_TEMPLATE_BYTES + template.shared_bytes for template in templates)
+        moment = Moment(templates, plan, clock, self.program, self.server, home, clients, size)
+        self._moments = [each for each in self._moments if each.is_kept]
+        self._moments.append(moment)
+        return moment
+
+    def go_back(self, moment: Moment) -> None:
+        """Be where the world was at that moment; raise WorldLost if it can't be, and is nowhere then."""
+        ends = self._kill()
+        begun: dict[int, int] = {}
+        try:
+            with moment.plan.make() as made:
+                _await_ends(ends)
+                put_back(self._home, moment.home)
+                moment.plan.open_files(made)
+                self._clock.put_back(moment.clock)
+                _begin(moment.templates, made, begun)
+                for client, kept, descriptor in zip(self._clients, moment.clients, made.take_clients(), strict=True):
+                    client.go_back(kept, descriptor)
+        except (DisplayLost, HomeError, NotKept, OSError) as error:
+            for pid in begun.values():
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+            raise WorldLost(f"the snapshot can't be gone back to: {error}") from error
+        self._killed.difference_update(begun.values())
+        self.program, self.server = begun[moment.program], begun[moment.server]
+        self._clock.watch(self.server)
+
+    def end(self) -> None:
+        """End all processes but the templates."""
+        try:
+            _await_ends(self._kill())
+        except NotKept as error:
+            log.warning("%s", error)
+
+    def close(self) -> None:
+        """End the X server and all templates; the program has ended, or will with its keeper."""
+        for moment in self._moments:
+            moment.close()
+        self._moments.clear()
+        self._hub.close()
+        # The first one has a keeper of its own.
+        if self.server not in (0, self._first_server):
+            os.kill(self.server, signal.SIGKILL)
+            self._killed_servers.add(self.server)
+        self._reap_servers(0)
+
+    def _family(self, pids: Collection[int]) -> list[Kin]:
+        """Return who is whose child; raise NotKept if there is a process that the clock doesn't know."""
+        family: list[Kin] = []
+        for parent, child in self._processes():
+            if child in pids:
+                family.append(Kin(parent if parent in pids else 0, child))
+                continue
+            state, status = _end_of(child)
+            if state in ("Z", "X"):
+                if parent in pids:
+                    family.append(Kin(parent, child, status))
+            elif state:
+                raise NotKept(f"process {child} has no clock of ours, as static programs")
+        found = {kin.pid for kin in family}
+        if self.program not in found or not found.issuperset(pids):
+            raise NotKept("the program's first process has ended, or the kernel lists no children")
+        return family
+
+    def _processes(self) -> Iterator[tuple[int, int]]:
+        """Yield the processes of the program that are or have been, each after its parent."""
+        left_out = self.templates | self._killed
+        seen: set[int] = set()
+        waiting = [self._keeper]
+        while waiting:
+            parent = waiting.pop()
+            for child in _children(parent):
+                seen.add(child)
+                if child not in left_out:
+                    yield parent, child
+                    waiting.append(child)
+        self._killed &= seen
+
+    def _kill(self) -> list[int]:
+        """Kill all processes but the templates; return descriptors that can be read once those have ended that ran.
+
+        One whose threads all sleep in the kernel does nothing any more, also where it takes its time to end.
+        """
+        busy = {thread.pid for thread in self._clock.all_threads() if thread.phase is Phase.RUNS}
+        asleep = {thread.pid for thread in self._clock.all_threads()} - busy
+        # It sleeps where it waits for its clients, and nowhere else.
+        if _end_of(self.server)[0] == "S":
+            asleep.add(self.server)
+        ends: list[int] = []
+        self._reap_servers()
+        server = [self.server] if self.server else []
+        self._killed_servers.update(server)
+        self.server = 0
+        for pid in [*(child for _, child in self._processes()), *server]:
+            with contextlib.suppress(ProcessLookupError):
+                end = os.pidfd_open(pid)
+                ends.append(end)
+                signal.pidfd_send_signal(end, signal.SIGKILL)
+                if pid in asleep:
+                    os.close(ends.pop())
+                self._killed.add(pid)
+        return ends
+
+    def _reap_servers(self, options: int = os.WNOHANG) -> None:
+        """Reap X servers that were killed; the first one is another's to reap."""
+        for pid in self._killed_servers - {self._first_server}:
+            with contextlib.suppress(ChildProcessError):
+                if not os.waitpid(pid, options)[0]:
+                    continue
+            self._killed_servers.discard(pid)
+
+
+def _leaders(threads: Iterable[Thread]) -> dict[int, Thread]:
+    """Return a thread of each process, its first where that is there; raise NotKept if one doesn't wait."""
+    leaders: dict[int, Thread] = {}
+    for thread in threads:
+        if thread.phase is not Phase.WAITS:
+            raise NotKept(f"a thread of process {thread.pid} runs, or sleeps in the kernel behind the clock's back")
+        if thread.pid not in leaders or thread.pid == thread.tid:
+            leaders[thread.pid] = thread
+    return leaders
+
+
+def _begin(templates: Sequence[Template], made: Maker, begun: dict[int, int]) -> None:
+    """Have the templates fork; ``begun`` is given the number of each new process by that of its ancestor."""
+    for template in templates:
+        made.order(template)
+    for template in templates:
+        packet = template.connection.recv(_PACKET_BYTES)
+        if len(packet) < _HEAD.size + _FAILURE.size:
+            raise NotKept("a template has ended")
+        about, begun[template.ancestor] = _HEAD.unpack_from(packet)
+        step, error = _FAILURE.unpack_from(packet, _HEAD.size)
+        if about != _BEGUN or step >= 0:
+            raise NotKept(f"process {template.ancestor}: {template.describe(step)}: {os.strerror(error)}")
+
+
+def _await_ends(ends: Sequence[int]) -> None:
+    poll = select.poll()
+    left = set(ends)
+    try:
+        for end in ends:
+            poll.register(end, select.POLLIN)
+        until = time.monotonic() + PATIENCE_S
+        while left:
+            for end, _ in poll.poll(max(1.0, 1000 * (until - time.monotonic()))):
+                poll.unregister(end)
+                left.discard(end)
+            if left and time.monotonic() > until:
+                raise NotKept("a process does not end")
+    finally:
+        for end in ends:
+            os.close(end)
+
+
+def _children(pid: int) -> list[int]:
+    found: list[int] = []
+    with contextlib.suppress(OSError):
+        for task in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208 - each snapshot does this
+            with contextlib.suppress(OSError), open(f"/proc/{pid}/task/{task}/children", "rb") as file:  # noqa: PTH123
+                found += map(int, file.read().split())
+    return found
+
+
+def _end_of(pid: int) -> tuple[str, int]:
+    """Return a process' state, "" if it is gone, and the wait status of one that has ended."""
+    try:
+        stat = Path(PROC, str(pid), "stat").read_text()
+    except OSError:
+        return "", 0
+    name, _, rest = stat.rpartition(")")
+    if name.endswith(f"({TEMPLATE_NAME}"):
+        # It was let go of, and is about to end.
+        return "", 0
+    fields = rest.split()
+    return fields[0], int(fields[-1])

@@ -1,0 +1,229 @@
+"""Moments of programs that nobody prepared: kept, gone back to in any order, and the same to the pixel each time."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import subprocess
+import zlib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+from pluriverse_protocol.events import KeyEvent
+from pluriverse_protocol.reports import Done
+from pluriverse_server.scraper.worlds import TEMPLATE_NAME
+from support.scraped import Scraped
+from support.scraped_steps import Agent, begun, key, stepping
+from support.waiting import eventually
+
+pytestmark = pytest.mark.display
+
+LOCKSTEP = {"clock": ["realtime", "lockstep"]}
+
+# It has none of the tiny runtime's signs: an episode is ready as soon as there is a window.
+ANY_WINDOW: dict[str, Any] = {"episode": {"ready": "playing >= 0"}, "rewards": []}
+
+
+async def played(
+    agent: Agent, frames: int, presses: Callable[[int], Sequence[KeyEvent]] = lambda _: ()
+) -> list[tuple[int, float]]:
+    """Play so many frames; return a checksum of each picture, and what it earned."""
+    seen: list[tuple[int, float]] = []
+    for number in range(frames):
+        reply, pixels = await agent.play(*presses(number))
+        seen.append((zlib.crc32(pixels.tobytes()), reply.reward))
+    return seen
+
+
+def templates_of(scraped: Scraped) -> list[psutil.Process]:
+    found: list[psutil.Process] = []
+    for child in psutil.Process(scraped.program.pid).children(recursive=True):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            if child.name() == TEMPLATE_NAME and child.status() != psutil.STATUS_ZOMBIE:
+                found.append(child)
+    return found
+
+
+def runs(process: psutil.Process) -> bool:
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+def presses_right(number: int) -> Sequence[KeyEvent]:
+    return key("Right") if number % 7 == 2 else ()
+
+
+def compiled(folder: Path) -> Path:
+    program = folder / "torture"
+    source = Path(__file__).with_name("torture.c")
+    subprocess.run(["gcc", "-O1", "-w", "-pthread", str(source), "-o", str(program)], check=True)
+    return program
+
+
+async def test_what_follows_on_a_snapshot_is_the_same_each_time(tmp_path: Path) -> None:
+    async with stepping(tmp_path) as scraped:
+        agent = await begun(scraped)
+        await agent.first()
+        await played(agent, 5, presses_right)
+        moment = await agent.snapshot()
+        assert moment is not None
+        first = await played(agent, 30, presses_right)
+        assert len({picture for picture, _ in first}) > 25
+        assert sum(reward for _, reward in first) == pytest.approx(4)
+        for _ in range(3):
+            await agent.restore(moment)
+            assert await played(agent, 30, presses_right) == first
+
+
+async def test_keys_that_were_held_still_are(tmp_path: Path) -> None:
+    async with stepping(tmp_path) as scraped:
+        game = tmp_path / "runtime" / "game.py"
+        held = "bytes(display.query_keymap())[display.keysym_to_keycode(0x61) // 8]"
+        game.write_text(
+            game.read_text().replace(
+                "        drawn += 1\n", f"        fill(40, 0, 20, 20, {held} and 0xFFFFFF)\n        drawn += 1\n"
+            )
+        )
+        agent = await begun(scraped)
+        await agent.first()
+        await agent.play(KeyEvent(ord("a"), True), frames=2)
+        moment = await agent.snapshot()
+        assert moment is not None
+        first = await played(agent, 10, lambda number: [KeyEvent(ord("a"), False)] if number == 5 else ())
+        await agent.restore(moment)
+        assert await played(agent, 10, lambda number: [KeyEvent(ord("a"), False)] if number == 5 else ()) == first
+        await agent.restore(moment)
+        assert await played(agent, 10) != first
+
+
+async def test_home_goes_back_with_the_program(tmp_path: Path) -> None:
+    async with stepping(tmp_path) as scraped:
+        game = tmp_path / "runtime" / "game.py"
+        counted = """
+        with open(os.path.expanduser("~/counted"), "a+") as file:
+            file.write("x")
+            file.seek(0)
+            fill(60, 0, 20, 20, 7919 * len(file.read()))
+        drawn += 1
+"""
+        game.write_text(game.read_text().replace("        drawn += 1\n", counted))
+        agent = await begun(scraped)
+        await agent.first()
+        moment = await agent.snapshot()
+        assert moment is not None
+        (home,) = scraped.homes()
+        before = (home / "counted").read_text()
+        first = await played(agent, 10)
+        (home / "new").write_text("is gone")
+        assert (home / "counted").read_text() > before
+        await agent.restore(moment)
+        assert (home / "counted").read_text() == before
+        assert not (home / "new").exists()
+        assert await played(agent, 10) == first
+
+
+async def test_reset_with_a_seed_that_was_begun_before_goes_back_to_its_beginning(tmp_path: Path) -> None:
+    async with stepping(tmp_path) as scraped:
+        agent = await begun(scraped, seed=7)
+        first = [zlib.crc32((await agent.first()).pixels.tobytes())], await played(agent, 20)
+        for seed, homes in ((7, 1), (8, 2), (7, 2), (8, 2)):
+            await scraped.ready(seed=seed, clock="lockstep")
+            again = [zlib.crc32((await agent.first()).pixels.tobytes())], await played(agent, 20)
+            assert (again == first) == (seed == 7)
+            # The other's program is set aside.
+            assert len(scraped.homes()) == homes
+
+
+async def test_snapshot_of_an_episode_is_gone_back_to_in_another_and_after_the_programs_end(tmp_path: Path) -> None:
+    async with stepping(tmp_path) as scraped:
+        agent = await begun(scraped, seed=7)
+        await agent.first()
+        await played(agent, 3)
+        moment = await agent.snapshot()
+        assert moment is not None
+        first = await played(agent, 10)
+        reply, _ = await agent.play(*key("q"), frames=5)
+        assert reply.truncated
+        episode = await scraped.ready(seed=8, clock="lockstep")
+        await agent.first()
+        await agent.restore(moment)
+        assert await played(agent, 10) == first
+        # Its end is that of the episode that is played now.
+        assert (await agent.play(*key("x"), frames=5))[0].terminated
+        assert await scraped.until(Done, lambda done: done.episode == episode)
+
+
+async def test_dropped_snapshots_leave_no_process_and_those_of_an_agent_end_with_it(tmp_path: Path) -> None:
+    async with stepping(tmp_path) as scraped:
+        agent = await begun(scraped)
+        await agent.first()
+        at_first = len(templates_of(scraped))
+        kept = [await agent.snapshot() for _ in range(3)]
+        assert None not in kept
+        assert len(templates_of(scraped)) == at_first + 3 * 2
+        await agent.snapshot(*[handle for handle in kept if handle is not None])
+        await eventually(lambda: len(templates_of(scraped)) == at_first + 2)
+        agent.close()
+        await eventually(lambda: len(templates_of(scraped)) == at_first)
+
+
+async def test_nothing_outlives_a_scraper_that_is_killed_with_all_its_snapshots(tmp_path: Path) -> None:
+    async with stepping(tmp_path) as scraped:
+        agent = await begun(scraped)
+        await agent.first()
+        moments = [await agent.snapshot() for _ in range(3)]
+        assert moments[0] is not None
+        await agent.restore(moments[0])
+        scraper = psutil.Process(scraped.program.pid)
+        descendants = scraper.children(recursive=True)
+        assert len(descendants) > 8
+        scraper.kill()
+        await eventually(lambda: not any(runs(each) for each in descendants))
+        for left in (tmp_path / "private").glob("scraper/*/Xauthority"):
+            left.unlink()
+            left.parent.rmdir()
+
+
+async def test_what_cant_be_kept_is_played_again_and_says_why(tmp_path: Path) -> None:
+    async with stepping(tmp_path) as scraped:
+        game = tmp_path / "runtime" / "game.py"
+        game.write_text(
+            "import subprocess\nsubprocess.Popen(['env', '-u', 'LD_PRELOAD', 'sleep', '60'])\n" + game.read_text()
+        )
+        agent = await begun(scraped)
+        await agent.first()
+        await agent.play()
+        assert await agent.snapshot() is None
+        reply, _ = await agent.play()
+        assert "clock" in reply.info.get("snapshot", ""), reply.info
+
+
+async def test_threads_children_timers_and_files_come_back_in_any_order(tmp_path: Path) -> None:
+    torture = compiled(tmp_path)
+    shell = f'cd "$HOME" && exec {torture}'
+    command = ["xterm", "-b", "0", "-bw", "0", "+sb", "-geometry", "53x15+0+0", "-e", "sh", "-c", shell]
+    chance = random.Random(35)
+    async with stepping(tmp_path, program={**LOCKSTEP, "command": command}, **ANY_WINDOW) as scraped:
+        agent = await begun(scraped)
+        await agent.first()
+        await played(agent, 30)
+        follows: list[tuple[int, list[tuple[int, float]]]] = []
+        for _ in range(6):
+            moment = await agent.snapshot()
+            reply, _ = await agent.play()
+            assert moment is not None, reply.info
+            await agent.restore(moment)
+            follows.append((moment, await played(agent, 60)))
+            await played(agent, chance.randrange(20))
+            await agent.restore(follows[-1][0])
+            await played(agent, chance.randrange(30, 90))
+        for _ in range(2):
+            chance.shuffle(follows)
+            for moment, expected in follows:
+                await agent.restore(moment)
+                assert await played(agent, 60) == expected
