@@ -219,7 +219,7 @@ async def test_program_that_kills_its_keeper_ends_the_scraper_and_itself(tmp_pat
     async with scraping(tmp_path) as scraped:
         await scraped.ready()
         await scraped.press("k")
-        assert "keeps it" in (await scraped.lost()).reason
+        assert "killed its supervisor" in (await scraped.lost()).reason
         await eventually(lambda: not children("game.py"))
 
 
