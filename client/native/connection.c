@@ -297,7 +297,7 @@ static void lose(struct connection *connection, const char *why) {
 
 /* The server's reason is of any bytes. */
 static void closed(struct connection *connection, const struct web_part *why) {
-    char text[WEB_MAX_CONTROL + 1] = "it said no reason";
+    char text[WEB_MAX_CONTROL + 1] = "no reason given";
     for (size_t i = 0; i < why->size; i++) {
         text[i] = why->bytes[i] >= ' ' && why->bytes[i] <= '~' ? (char)why->bytes[i] : '?';
         text[i + 1] = 0;

@@ -41,7 +41,7 @@ def refused(address: str, clock: Literal["realtime", "lockstep"] = "realtime") -
 @pytest.mark.parametrize(
     ("says", "why"),
     [
-        (reward("NaN"), "NaN is no number"),
+        (reward("NaN"), "NaN isn't a JSON number"),
         (reward("1" + "0" * 400), "is too large"),
         (reward("0", sent_at=1e308), "'sent_at'"),
         (described(fps=1e-300), "'fps' is 1e-300, expected number of 0.01 to 1000"),
@@ -95,7 +95,7 @@ def test_episode_that_breaks_the_protocol_in_the_middle_is_truncated_and_the_nex
         core.receive(1)
         result = core.result(0)
         assert (result.truncated, result.terminated, result.lost) == (True, False, True)
-        assert "NaN is no number" in (result.error or "")
+        assert "NaN isn't a JSON number" in (result.error or "")
         core.reset(0)
         core.receive(1)
         assert core.result(0).first

@@ -28,7 +28,7 @@ def test_recording_that_was_cut_gives_what_is_readable_and_says_so(tmp_path: Pat
 def test_other_files_are_refused_with_what_to_do(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "other.plrec"
     path.write_bytes(content)
-    with pytest.raises(ConfigurationError, match=r"is no recording.*pluriverse-server record"):
+    with pytest.raises(ConfigurationError, match=r"isn't a recording.*pluriverse-server record"):
         RecordedScreen(path)
 
 

@@ -149,7 +149,7 @@ def test_what_the_client_says_arrives_whole_with_pings_answered(implementation: 
 
 @pytest.mark.parametrize(
     ("reason", "said"),
-    [(Close(1001, "the VNC server was lost").serialize(), "the VNC server was lost"), (b"", "it said no reason")],
+    [(Close(1001, "the VNC server was lost").serialize(), "the VNC server was lost"), (b"", "no reason given")],
 )
 def test_close_is_an_error_that_tells_why_and_the_last_picture_stays(
     implementation: Implementation, reason: bytes, said: str

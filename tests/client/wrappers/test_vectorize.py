@@ -21,7 +21,7 @@ def test_one_of_a_vector_of_one_and_back() -> None:
 
 def test_more_than_one_cannot_be_one() -> None:
     env = ScriptedEnv(Script(), Script())
-    with pytest.raises(ConfigurationError, match="there are 2"):
+    with pytest.raises(ConfigurationError, match="got 2"):
         Unvectorize(env).configure()
-    with pytest.raises(ConfigurationError, match="there are 2"):
+    with pytest.raises(ConfigurationError, match="got 2"):
         Unvectorize(env).reset()

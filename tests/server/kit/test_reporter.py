@@ -18,7 +18,7 @@ def wait_for_requests(reporter: Reporter) -> None:
 
 def test_where_no_daemon_is_it_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PLURIVERSE_SOCKET", str(tmp_path / "none"))
-    with pytest.raises(NoDaemon, match="the daemon doesn.t listen"):
+    with pytest.raises(NoDaemon, match="the daemon doesn't listen"):
         Reporter.from_environment()
     monkeypatch.delenv("PLURIVERSE_SOCKET")
     with pytest.raises(NoDaemon, match="PLURIVERSE_SOCKET isn't set"):

@@ -27,7 +27,7 @@ from pluriverse_server.x11.connection import (
 )
 from pluriverse_server.x11.modifier_lock import MODIFIER, KeyboardLocks, Locks, ModifierLock
 
-from .client_thread import ANSWER_DEADLINE_S, OPEN_DEADLINE_S, ClientThread, open_in_thread
+from .client_thread import ANSWER_DEADLINE_S, ClientThread, open_in_thread
 from .keymap import Keymap, heeds_locks
 
 log = logging.getLogger(__name__)
@@ -234,7 +234,7 @@ class AsyncInjector:
         xauthority: Path,
         *,
         deadline_s: float = ANSWER_DEADLINE_S,
-        open_s: float = OPEN_DEADLINE_S,
+        open_s: float = ANSWER_DEADLINE_S,
     ) -> Self:
         thread = await open_in_thread(
             "injector", lambda: Injector(display, xauthority), display, deadline_s=deadline_s, open_s=open_s

@@ -25,7 +25,7 @@ def test_current_time_step_begins_an_episode_where_there_is_none() -> None:
 
 
 def test_environment_without_pictures_says_so() -> None:
-    with pytest.raises(ConfigurationError, match="no picture"):
+    with pytest.raises(ConfigurationError, match="can't render as"):
         AlfEnvironment.render(Counting())
 
 

@@ -101,7 +101,7 @@ def test_reset_of_some_leaves_the_others_takes_no_options_and_ignores_a_seed_wit
     _, info = lake.reset(np.array([1]))
     assert (info["env_id"].tolist(), info["elapsed_step"].tolist()) == ([1], [0])
     assert lake.step(np.zeros(3))[4]["elapsed_step"].tolist() == [2, 1, 2]
-    with pytest.raises(Misuse, match="reset has no options"):
+    with pytest.raises(Misuse, match="reset takes no options"):
         lake.reset(options={"other": 1})
     with pytest.warns(UserWarning, match="ignored"):
         lake.reset(seed=3)

@@ -81,5 +81,5 @@ def test_real_time_cannot_be_repeated() -> None:
     env.core._backend = RealTime.__new__(RealTime)  # pyright: ignore[reportPrivateUsage]
     vector.num_envs = 1
     for call in (env.snapshot, lambda: next(env.replay([], 1)), lambda: env.fork(1), vector.snapshot):
-        with pytest.raises(ConfigurationError, match='clock="lockstep"'):
+        with pytest.raises(ConfigurationError, match="clock='lockstep'"):
             call()

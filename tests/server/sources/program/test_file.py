@@ -117,7 +117,7 @@ def test_what_is_no_small_file_is_an_error_and_never_waited_for(tmp_path: Path) 
     (tmp_path / "folder").mkdir()
     os.mkfifo(tmp_path / "pipe")
     for name in ("folder", "pipe"):
-        with pytest.raises(SourceError, match="is no file"):
+        with pytest.raises(SourceError, match="isn't a file"):
             reader_of(tmp_path, "json", "0", name).read()
     (tmp_path / "scores").write_bytes(b"")
     os.truncate(tmp_path / "scores", MAX_FILE_BYTES + 1)
