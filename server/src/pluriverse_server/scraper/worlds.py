@@ -303,8 +303,8 @@ class World:
 
         One whose threads all sleep in the kernel does nothing any more, also where it takes its time to end.
         """
-        busy = {thread.pid for thread in self._clock.all_threads() if thread.phase is Phase.RUNS}
-        asleep = {thread.pid for thread in self._clock.all_threads()} - busy
+        threads = self._clock.all_threads()
+        asleep = {thread.pid for thread in threads} - {thread.pid for thread in threads if thread.phase is Phase.RUNS}
         # It sleeps where it waits for its clients, and nowhere else.
         if _end_of(self.server)[0] == "S":
             asleep.add(self.server)
