@@ -117,6 +117,7 @@ PUBLIC struct control *lockstep_open(const char *path, int64_t epoch_ns, int64_t
     control->page->epoch = epoch_ns - BEGIN_NS;
     control->page->frame = frame_ns;
     control->page->seed = seed;
+    strncpy(control->page->path, path, PATH_BYTES - 1);
     control->processor = -1;
     sched_getaffinity(0, sizeof control->processors, &control->processors);
     atomic_store(&control->page->magic, PAGE_MAGIC);
@@ -298,9 +299,14 @@ static int strangers_stand(struct control *control) {
 /* Nothing goes by the clock any more. */
 PUBLIC void lockstep_leave(struct control *control) { atomic_store(&control->page->left, 1); }
 
-/* Where templates of the programs call. */
-PUBLIC void lockstep_hub(struct control *control, const char *path) {
-    strncpy(control->page->hub, path, PATH_BYTES - 1);
+/* Where templates of the programs call, and what their HOME is. */
+PUBLIC void lockstep_place(struct control *control, const char *hub, const char *home) {
+    strncpy(control->page->hub, hub, PATH_BYTES - 1);
+    strncpy(control->page->home, home, PATH_BYTES - 1);
+}
+/* Where the program's X server listens from now on. */
+PUBLIC void lockstep_screen(struct control *control, const char *path) {
+    strncpy(control->page->screen, path, PATH_BYTES - 1);
 }
 
 /* Return the phase of a slot, below 0 behind the last; and whose it is. A thread that sleeps in the kernel RUNS. */
@@ -352,7 +358,7 @@ PUBLIC int lockstep_relate(struct page *kept, const int *family, int count) {
 
 /* Have the page be as it was kept. None of the programs that have it runs. */
 PUBLIC void lockstep_put_back(struct control *control, const void *kept) {
-    memcpy((void *)control->page, kept, sizeof(struct page));
+    memcpy((void *)control->page, kept, OF_THE_PAGE);
     control->limit = control->page->now;
     control->processor = -1;
     for (int i = 0; i < SLOTS; i++) forget(&control->threads[i]);

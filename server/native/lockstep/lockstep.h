@@ -4,6 +4,7 @@
 #include "page.h"
 #include <dlfcn.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stddef.h>
 #include <time.h>
 
@@ -48,6 +49,15 @@ void count_asked(const char *what, const void *caller);
     do {                                                                                                               \
         if (page()->counting) count_asked(what, __builtin_return_address(0));                                         \
     } while (0)
+
+/* names.c */
+void names_begin(void);
+int names_hold(int file);
+void names_follow(void);
+int names_spawn(int (*spawn)(pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *,
+                             char *const[], char *const[]),
+                pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *how,
+                char *const argv[], char *const env[]);
 
 /* timers.c */
 int64_t next_timer(void);

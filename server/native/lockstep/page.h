@@ -3,6 +3,7 @@
 #pragma once
 
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define PAGE_MAGIC 0x706c6b31u
@@ -63,6 +64,11 @@ struct page {
     struct slot slots[SLOTS];
     struct asked asked[ASKED];
     struct kin kin[KIN];
-    char hub[PATH_BYTES]; /* the socket that templates call */
-    _Atomic uint32_t left;    /* whether time is real again, for the X server of a program that has no such clock */
+    /* From here on: of this page, also when another moment is put back. */
+    char path[PATH_BYTES];   /* its own */
+    char hub[PATH_BYTES];    /* the socket that templates call */
+    char home[PATH_BYTES];   /* what HELD_HOME is, if the program has it so */
+    char screen[PATH_BYTES]; /* where the X server of a world that was made again listens, whatever DISPLAY says */
+    _Atomic uint32_t left;   /* whether time is real again, for the X server of a program that has no such clock */
 };
+#define OF_THE_PAGE offsetof(struct page, path)

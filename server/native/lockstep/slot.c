@@ -121,6 +121,7 @@ struct slot *own_slot(void) {
 __attribute__((constructor)) static void begin(void) {
     if (!getenv(PAGE_VARIABLE)) return;
     own_slot();
+    names_begin();
     world_begin();
     take_first_turn();
 }
@@ -140,7 +141,7 @@ int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *
                 char *const argv[], char *const env[]) {
     pid_t child = 0;
     struct slot *slot = claim_slot(own_slot()->pid, 0);
-    int error = REAL(posix_spawn)(&child, path, actions, how, argv, env);
+    int error = names_spawn(REAL(posix_spawn), &child, path, actions, how, argv, env);
     if (pid) *pid = child;
     return spawned(slot, error, child);
 }
@@ -148,7 +149,7 @@ int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t 
                  char *const argv[], char *const env[]) {
     pid_t child = 0;
     struct slot *slot = claim_slot(own_slot()->pid, 0);
-    int error = REAL(posix_spawnp)(&child, file, actions, how, argv, env);
+    int error = names_spawn(REAL(posix_spawnp), &child, file, actions, how, argv, env);
     if (pid) *pid = child;
     return spawned(slot, error, child);
 }

@@ -38,10 +38,10 @@
 #define MOST_STEPS 1024
 
 /* What a packet to the hub is about, where it isn't a descriptor. */
-enum { KEPT = -1, BEGUN = -2, LEFT = -3 };
+enum { KEPT = -1, BEGUN = -2, LEFT = -3, SHARED = -4 };
 
 /* What worlds.py asks for. */
-enum { PUT, EPOLL, WATCHES, LISTEN, TERMINAL };
+enum { PUT, EPOLL, WATCHES, LISTEN, TERMINAL, MAP, FOLDER };
 struct step {
     int32_t what, file, from, flags;
     int64_t a, b;
@@ -140,8 +140,9 @@ static int keep_memory(char *at, size_t size) {
     return 1;
 }
 
-/* Keep what is in memory that others write to as well. Return how much that is, in KiB and at least 1; 0: too much. */
-static int keep_shared(const void *left_out) {
+/* Keep what is in memory that others write to as well, and tell of it. Return how much that is, in KiB and at least 1;
+ * 0: too much. */
+static int keep_shared(const void *page) {
     char *text = (char *)RAW(mmap, NULL, MAPS_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     int file = (int)RAW(openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC), kept = 1;
     size_t size = 0;
@@ -151,12 +152,13 @@ static int keep_shared(const void *left_out) {
     for (char *line = text; *line; line = strchr(line, '\n') + 1) {
         char *end, *mode;
         char *from = (char *)strtoul(line, &end, 16), *to = (char *)strtoul(end + 1, &mode, 16);
-        int is_left_out = from <= (const char *)left_out && (const char *)left_out < to;
-        if (mode[2] != 'w' || mode[4] != 's' || is_left_out) continue;
+        int is_page = from <= (const char *)page && (const char *)page < to;
+        if (mode[2] != 'w' || mode[4] != 's') continue;
         const char *path = strchr(line, '/'), *next = strchr(line, '\n');
         int is_device = path && path < next && !strncmp(path, "/dev/", 5) && strncmp(path, "/dev/shm/", 9) &&
                         strncmp(path, "/dev/zero", 9);
-        if (is_device || !keep_memory(from, (size_t)(to - from))) kept = 0;
+        if (is_device || (!is_page && !keep_memory(from, (size_t)(to - from)))) kept = 0;
+        tell_hub(SHARED, 0, line, (size_t)(next - line));
     }
     RAW(munmap, text, MAPS_BYTES);
     size_t size_kept = 1024;
@@ -182,6 +184,10 @@ static int put(int file, int at, int flags) {
     RAW(close, file);
     return failed;
 }
+static int map(const struct step *step) {
+    int flags = MAP_SHARED | MAP_FIXED | MAP_POPULATE;
+    return (void *)RAW(mmap, step->a, step->b, step->flags, flags, given[step->from], (off_t)step->file << 12) == MAP_FAILED;
+}
 static int carry_out(const struct step *step) {
     struct epoll_event event = {.events = (uint32_t)step->a, .data.u64 = (uint64_t)step->b};
     switch (step->what) {
@@ -189,6 +195,8 @@ static int carry_out(const struct step *step) {
     case EPOLL: return put((int)RAW(epoll_create1, 0), step->file, step->flags);
     case LISTEN: return RAW(epoll_ctl, step->file, EPOLL_CTL_ADD, step->from, &event) < 0;
     case TERMINAL: return RAW(ioctl, step->file, TIOCSCTTY, 0) < 0;
+    case MAP: return map(step);
+    case FOLDER: return RAW(fchdir, given[step->from]) < 0;
     case WATCHES: return put(watch_again(step->file, step->flags, (int)step->a), step->file, step->flags);
     }
     return 1;
@@ -210,7 +218,6 @@ static void leave_descriptors(void) {
 static void wait_for_orders(void) {
     if (receive(&plan, sizeof plan)) leave_descriptors();
     while (receive(&given_count, sizeof given_count)) {
-        for (int i = 0; i < shared_count; i++) memcpy(shared[i].at, shared[i].copy, shared[i].size);
         /* A child of whoever has the template, and of nobody that the program knows. */
         if (!RAW(clone, CLONE_PARENT, NULL, NULL, NULL, NULL)) return;
         for (int i = 0; i < given_count; i++) RAW(close, given[i]);
@@ -223,11 +230,13 @@ static char name[16];
 static void be_another(void) {
     RAW(prctl, PR_SET_NAME, name, 0, 0, 0);
     RAW(setsid); /* what becomes of its ancestor's terminal is not its affair */
-    for (int i = 0; i < shared_count; i++) RAW(munmap, shared[i].copy, shared[i].size);
-    shared_count = 0;
     failed_at = -1;
     for (int i = 0; i < plan.steps && failed_at < 0; i++)
         if (carry_out(&plan.step[i])) failed_at = i, why = errno;
+    for (; shared_count && failed_at < 0; shared_count--) {
+        memcpy(shared[shared_count - 1].at, shared[shared_count - 1].copy, shared[shared_count - 1].size);
+        RAW(munmap, shared[shared_count - 1].copy, shared[shared_count - 1].size);
+    }
     for (int i = 0; i < given_count; i++) RAW(close, given[i]);
 }
 
@@ -253,7 +262,7 @@ static int fork_once(void *unused) {
     return 0;
 }
 
-int template_fork(const char *path, const void *left_out) {
+int template_fork(const char *path, const void *page) {
     static char stack[STACK_BYTES] __attribute__((aligned(16)));
     template_prepare();
     ancestor = (int)RAW(getpid);
@@ -274,7 +283,7 @@ int template_fork(const char *path, const void *left_out) {
     if (call_hub(path)) RAW(exit_group, 1);
     tell_hub(ancestor, (int)RAW(getpid), NULL, 0);
     tell_all_pending();
-    tell_hub(KEPT, keep_shared(left_out), NULL, 0);
+    tell_hub(KEPT, keep_shared(page), NULL, 0);
     wait_for_orders();
     be_another();
     return 1;

@@ -275,6 +275,7 @@ static void begin_again(struct slot *leader) {
     leader->pid = leader->tid = own;
     register_thread(&places[leader - page()->slots]);
     RAW(set_tid_address, tid_of(pthread_self()));
+    names_follow();
     template_begins();
 }
 

@@ -16,13 +16,13 @@
 
 #define HUB_VARIABLE "PLURIVERSE_HUB"
 
-static const struct page *mapped;
+static struct page *mapped;
 static char hub[sizeof((struct sockaddr_un *)0)->sun_path];
 
 static void on_asked(int number) {
     int error = errno;
     (void)number;
-    if (template_fork(hub, NULL)) {
+    if (template_fork(hub, mapped)) {
         /* As the first one, it is not to outlive who started it. */
         prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
         template_begins();
@@ -36,8 +36,9 @@ __attribute__((constructor)) static void begin(void) {
     strncpy(hub, path, sizeof hub - 1);
     template_prepare();
     const char *page = getenv(PAGE_VARIABLE);
-    int file = page ? open(page, O_RDONLY | O_CLOEXEC) : -1;
-    void *found = mmap(NULL, sizeof *mapped, PROT_READ, MAP_SHARED, file, 0);
+    int file = page ? open(page, O_RDWR | O_CLOEXEC) : -1;
+    /* Written to by nobody here; but what is made of a template finds it as it finds all that is shared. */
+    void *found = mmap(NULL, sizeof *mapped, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     if (found != MAP_FAILED) mapped = found;
     close(file);
     sigaction(SIGRTMIN + 5, &(struct sigaction){.sa_handler = on_asked, .sa_flags = SA_RESTART}, NULL);

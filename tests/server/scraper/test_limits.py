@@ -12,12 +12,12 @@ import psutil
 import pytest
 from pluriverse_server.manifest.game import LimitsTable
 from pluriverse_server.scraper import limits
-from pluriverse_server.scraper.limits import Limits, can_raise_priority, raise_priority
+from pluriverse_server.scraper.limits import Limits, below, can_raise_priority, raise_priority
 from support.program import until
 
 
 def look(home: Path, *, printed: int = 0, **table: int) -> str | None:
-    return Limits(LimitsTable(**table), os.getpid(), home, lambda: printed).exceeded()
+    return Limits(LimitsTable(**table), lambda: below(os.getpid()), home, lambda: printed).exceeded()
 
 
 def test_modest_program_is_within_its_limits(tmp_path: Path) -> None:

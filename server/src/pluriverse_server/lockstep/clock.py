@@ -184,9 +184,13 @@ class PreloadedClock:
         """Say that time is real again: the program, on a screen that has this clock, doesn't go by it."""
         self._library.lockstep_leave(self._control)
 
-    def call(self, hub: Path) -> None:
-        """Have templates of the program call the socket ``hub``."""
-        self._library.lockstep_hub(self._control, os.fsencode(hub))
+    def place(self, hub: Path, home: Path) -> None:
+        """Have templates of the program call the socket ``hub``, and say where its HOME is."""
+        self._library.lockstep_place(self._control, os.fsencode(hub), os.fsencode(home))
+
+    def show_on(self, path: str) -> None:
+        """Have the program find its X server at the socket ``path``, whatever its DISPLAY says."""
+        self._library.lockstep_screen(self._control, os.fsencode(path))
 
     def all_threads(self) -> list[Thread]:
         found: list[Thread] = []
@@ -256,7 +260,8 @@ def library() -> Any:
     library.lockstep_watch.argtypes = [c_void_p, c_int]
     library.lockstep_rgb.argtypes = [c_void_p, c_int64, c_int, c_int, c_void_p]
     library.lockstep_leave.argtypes = [c_void_p]
-    library.lockstep_hub.argtypes = [c_void_p, c_char_p]
+    library.lockstep_place.argtypes = [c_void_p, c_char_p, c_char_p]
+    library.lockstep_screen.argtypes = [c_void_p, c_char_p]
     library.lockstep_slot.argtypes = [c_void_p, c_int, c_void_p, c_void_p]
     library.lockstep_fork.argtypes = [c_void_p, c_void_p, c_int, c_int64]
     library.lockstep_size.restype = c_size_t

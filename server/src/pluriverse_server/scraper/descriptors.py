@@ -5,6 +5,7 @@ from __future__ import annotations
 import array
 import contextlib
 import fcntl
+import mmap
 import os
 import re
 import socket
@@ -17,8 +18,17 @@ from pathlib import Path
 from typing import Final
 
 # What a template is asked for; see native/lockstep/template.c.
-PUT, EPOLL, WATCHES, LISTEN, TERMINAL = range(5)
-_WHAT: Final = ("a descriptor", "an epoll", "watches of files", "what an epoll listens to", "a terminal")
+PUT, EPOLL, WATCHES, LISTEN, TERMINAL, MAP, FOLDER = range(7)
+_GIVEN: Final = (PUT, MAP, FOLDER)
+_WHAT: Final = (
+    "a descriptor",
+    "an epoll",
+    "watches of files",
+    "what an epoll listens to",
+    "a terminal",
+    "memory",
+    "its folder",
+)
 _COUNT: Final = struct.Struct("=i")
 _STEP: Final = struct.Struct("=iiiiqQ")
 MAX_STEPS: Final = 1024
@@ -27,6 +37,9 @@ MAX_GIVEN: Final = 253
 # Of files that are open for writing, outside of HOME.
 MAX_FILE_BYTES: Final = 16 * 1024 * 1024
 
+_PAGE: Final = 4096
+_GONE: Final = " (deleted)"
+
 _CREATING: Final = os.O_CREAT | os.O_EXCL | os.O_TRUNC
 
 _FLAGS: Final = re.compile(rb"flags:\s*([0-7]+)")
@@ -34,6 +47,8 @@ _POSITION: Final = re.compile(rb"pos:\s*(\d+)")
 _LISTENS: Final = re.compile(rb"tfd:\s*(\d+) events:\s*([0-9a-f]+) data:\s*([0-9a-f]+)")
 _EVENT: Final = re.compile(rb"eventfd-count:\s*([0-9a-f]+)\neventfd-id:\s*(\d+)")
 _SEMAPHORE: Final = re.compile(rb"eventfd-semaphore:\s*1")
+# A line of /proc/PID/maps.
+_MAPPED: Final = re.compile(rb"([0-9a-f]+)-([0-9a-f]+) (\S{4}) ([0-9a-f]+) \S+ (\d+)\s*(.*)")
 _TERMINAL_NUMBER: Final = re.compile(rb"tty-index:\s*(\d+)")
 
 # <linux/sock_diag.h>, <linux/unix_diag.h>: which Unix socket is connected to which.
@@ -42,8 +57,11 @@ _BY_FAMILY: Final = 20
 _DUMP: Final = 0x301
 _ERROR: Final = 2
 _DONE: Final = 3
+_SHOW_NAME: Final = 1
 _SHOW_PEER: Final = 4
+_NAME: Final = 0
 _PEER: Final = 2
+_LISTENING: Final = 10
 _MESSAGE: Final = struct.Struct("=IHHII")
 _QUERY: Final = struct.Struct("=BBHIIIII")
 _ATTRIBUTE: Final = struct.Struct("=HH")
@@ -51,6 +69,19 @@ _ATTRIBUTE: Final = struct.Struct("=HH")
 
 class NotKept(Exception):
     """A moment can't be kept; the message says what keeps it from that."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What a world has for itself under the names that all have: its clock's page, its screen's memory and its HOME.
+
+    ``listening`` are the sockets at which its X server is found: that of a file, and that of an abstract name.
+    """
+
+    page: Path
+    screen: Path
+    home: Path
+    listening: tuple[int, int]
 
 
 @dataclass(slots=True)
@@ -63,16 +94,22 @@ class Template:
     pending: Mapping[int, bytearray]
     counts: Mapping[int, int]
     """By descriptor, how many bytes wait there; they are in ``pending`` where they can be looked at."""
+    shared: Sequence[bytes] = ()
+    """The memory that it shares with others, as lines of /proc/PID/maps."""
     shared_bytes: int = 0
     steps: list[tuple[int, int, int, int, int, int]] = field(default_factory=list[tuple[int, int, int, int, int, int]])
     given: list[Hashable] = field(default_factory=list[Hashable])
     is_closed: bool = False
 
-    def put(self, what: Hashable, file: int, flags: int, *, keep: bool = False) -> None:
-        """Have ``what`` put where the process has ``file``; the template ``keep``s what it has there, or lets it go."""
+    def put(self, what: Hashable, file: int, flags: int) -> None:
+        """Have ``what`` put where the process has ``file``, of which the template lets go."""
+        self.steps.append((PUT, file, self.give(what), flags, 0, 0))
+
+    def give(self, what: Hashable) -> int:
+        """Return the place of ``what`` among all that the process is given."""
         if what not in self.given:
             self.given.append(what)
-        self.steps.append((PUT, file, self.given.index(what), flags, int(keep), 0))
+        return self.given.index(what)
 
     def tell(self) -> None:
         """Tell the template what it is to do for each world; it lets go of what that is given anew."""
@@ -116,20 +153,34 @@ class _Terminal:
 @dataclass(frozen=True, slots=True)
 class _File:
     path: str
+    """Relative where it is below HOME."""
+    memory: Hashable | None
+    """Which it is of those that have no name any more."""
     flags: int
     position: int
+
+
+@dataclass(slots=True)
+class _Memory:
+    """A file without a name. What of it is mapped the templates know themselves."""
+
+    size: int = 0
+    content: bytes = b""
 
 
 class Plan:
     """What has to be made anew for a world, of which ``templates`` were made; they note what each is to be given.
 
-    ``clients`` are our descriptors of connections to its X server, ``screen`` the file of that one's pixels, which its
-    template has in its memory. Raises NotKept for what can't be made.
+    ``clients`` are our descriptors of connections to its X server, ``place`` is where it was. Raises NotKept for what
+    can't be made.
     """
 
-    def __init__(self, templates: Sequence[Template], clients: Sequence[int], home: Path, screen: Path) -> None:
-        self._home = str(home.resolve())
-        self._screen = str(screen.resolve())
+    def __init__(self, templates: Sequence[Template], clients: Sequence[int], server: int, place: Place) -> None:
+        self.alone: str | None = None
+        """Why there can't be two such worlds at once."""
+        self._home = str(place.home.resolve())
+        self._places = {str(place.page.resolve()): "page", str(place.screen.resolve()): "screen"}
+        self._server = server
         self._peers = _Peers()
         self._sockets: dict[int, _End] = {}
         self._pipes: dict[int, dict[bool, _End]] = {}
@@ -137,6 +188,8 @@ class Plan:
         self._terminals: dict[int, _Terminal] = {}
         self._files: dict[Hashable, _File] = {}
         self._contents: list[tuple[str, bytes]] = []
+        self._memory: dict[Hashable, _Memory] = {}
+        self._below_home: dict[Hashable, tuple[str, int]] = {}
         for template in templates:
             self._look_at(template)
         ours = [self._peers.peers.get(os.fstat(client).st_ino) for client in clients]
@@ -147,12 +200,18 @@ class Plan:
         for template in templates:
             template.tell()
         self.size = sum(len(content) for _, content in self._contents)
+        self.size += sum(len(memory.content) for memory in self._memory.values())
 
     @contextlib.contextmanager
-    def make(self) -> Generator[Maker]:
-        """Make all of it; what is in the maker is closed at the end."""
+    def make(self, place: Place) -> Generator[Maker]:
+        """Make all of it, for a world that will be at ``place``; what is in the maker is closed at the end."""
         maker = Maker()
         try:
+            maker.made |= {("listening", number): os.dup(each) for number, each in enumerate(place.listening)}
+            for name, path in (("page", place.page), ("screen", place.screen)):
+                maker.made[name] = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+            for key, memory in self._memory.items():
+                maker.made[key] = _make_memory(memory)
             self._make_sockets(maker)
             self._make_pipes(maker)
             for number, (count, flags) in self._events.items():
@@ -177,6 +236,40 @@ class Plan:
                 continue
             flags = int(_found(_FLAGS, facts)[1], 8)
             self._note(template, file, target, flags, facts)
+        for line in template.shared:
+            self._note_mapped(template, line)
+        own = os.readlink(f"{folder}/cwd")  # noqa: PTH115
+        if self._is_below_home(own):
+            template.steps.append((FOLDER, 0, self._give_below_home(template, own, os.O_DIRECTORY), 0, 0, 0))
+
+    def _is_below_home(self, path: str) -> bool:
+        return path == self._home or path.startswith(f"{self._home}/")
+
+    def _give_below_home(self, template: Template, path: str, flags: int) -> int:
+        key = ("below home", path, flags)
+        self._below_home[key] = path[len(self._home) :].lstrip("/"), flags
+        return template.give(key)
+
+    def _note_mapped(self, template: Template, line: bytes) -> None:
+        begin, end, mode, offset, inode, name = _found(_MAPPED, line).groups()
+        path, start, stop, at = os.fsdecode(name), int(begin, 16), int(end, 16), int(offset, 16)
+        if path in self._places:
+            given = template.give(self._places[path])
+        elif path.endswith(_GONE):
+            given = template.give(self._note_memory(path, int(inode), at + stop - start))
+        elif self._is_below_home(path):
+            given = self._give_below_home(template, path, os.O_RDWR)
+        else:
+            raise NotKept(f"process {template.ancestor} has {path} in its memory, which others may write to")
+        access = mmap.PROT_READ | mmap.PROT_WRITE | (mmap.PROT_EXEC if b"x" in mode else 0)
+        template.steps.append((MAP, at // _PAGE, given, access, start, stop - start))
+
+    def _note_memory(self, path: str, inode: int, size: int, content: bytes = b"") -> Hashable:
+        """Note a file that has no name any more, of at least so many bytes; several may have it open and mapped."""
+        memory = self._memory.setdefault(("memory", path, inode), _Memory())
+        memory.size = max(memory.size, size)
+        memory.content = memory.content or content
+        return ("memory", path, inode)
 
     def _note(self, template: Template, file: int, target: str, flags: int, facts: bytes) -> None:
         pending = bytes(template.pending.get(file, b""))
@@ -216,7 +309,11 @@ class Plan:
         if inode not in self._peers.kinds and not _hears_the_kernel(inode):
             raise NotKept(f"process {template.ancestor} has a socket that isn't a Unix socket")
         if inode not in self._peers.peers:
-            # It listens, or was never connected: each world in turn has the same.
+            # Others were never connected: each world has the same.
+            if inode in self._peers.listening and template.ancestor == self._server:
+                template.put(("listening", int(self._peers.listening[inode])), file, end.flags)
+            elif inode in self._peers.listening:
+                self.alone = f"process {template.ancestor} listens at a socket"
             return
         if template.counts.get(file, 0) > len(end.pending) or (
             end.pending and self._peers.kinds[inode] != socket.SOCK_STREAM
@@ -245,19 +342,27 @@ class Plan:
         mode = os.stat(through).st_mode  # noqa: PTH116
         if target == "/dev/tty":
             raise NotKept(f"process {template.ancestor} has its terminal open as /dev/tty")
-        if not stat.S_ISREG(mode) or target == self._screen:
+        if stat.S_ISDIR(mode) and self._is_below_home(target):
+            template.steps.append((PUT, file, self._give_below_home(template, target, os.O_DIRECTORY), flags, 0, 0))
+        if not stat.S_ISREG(mode) or target in self._places:
             return
-        is_gone = target.endswith(" (deleted)")
-        path = f"/proc/{template.pid}/fd/{file}" if is_gone else target
-        if flags & os.O_ACCMODE and (is_gone or not target.startswith(f"{self._home}/")):
+        is_gone, is_own = target.endswith(_GONE), self._is_below_home(target)
+        if flags & os.O_ACCMODE and (is_gone or not is_own):
             with open(through, "rb") as opened:  # noqa: PTH123
                 content = opened.read(MAX_FILE_BYTES + 1)
             if len(content) > MAX_FILE_BYTES:
                 raise NotKept(f"{target}, which process {template.ancestor} writes to, is too large to be kept")
-            self._contents.append((path, content))
+            if is_gone:
+                self._note_memory(target, os.stat(through).st_ino, len(content), content)  # noqa: PTH116
+            else:
+                self.alone = f"process {template.ancestor} writes to {target}"
+                self._contents.append((target, content))
+        memory = ("memory", target, os.stat(through).st_ino) if is_gone else None  # noqa: PTH116
+        path = target[len(self._home) + 1 :] if is_own and not is_gone else target
         key = ("file", template.pid, file)
-        self._files[key] = _File(path, flags & ~_CREATING | os.O_NOCTTY, int(_found(_POSITION, facts)[1]))
-        template.put(key, file, flags, keep=is_gone)
+        own_flags = flags & ~_CREATING | os.O_NOCTTY
+        self._files[key] = _File(path, memory, own_flags, int(_found(_POSITION, facts)[1]))
+        template.put(key, file, flags)
 
     def _connect(self, templates: Sequence[Template]) -> None:
         """Find both ends of each connection and pipe; leave alone those whose other end is of others."""
@@ -270,10 +375,10 @@ class Plan:
             del self._pipes[inode]
         for template in templates:
             dropped = {number for number, what in enumerate(template.given) if what in alone}
-            template.steps = [step for step in template.steps if step[0] != PUT or step[2] not in dropped]
+            template.steps = [step for step in template.steps if step[0] not in _GIVEN or step[2] not in dropped]
             left = [what for what in template.given if what not in alone]
             template.steps = [
-                (*step[:2], left.index(template.given[step[2]]), *step[3:]) if step[0] == PUT else step
+                (*step[:2], left.index(template.given[step[2]]), *step[3:]) if step[0] in _GIVEN else step
                 for step in template.steps
             ]
             template.given = left
@@ -313,12 +418,15 @@ class Plan:
             for reads, end in ((True, reading), (False, writing)):
                 os.set_blocking(end, not ends[reads].flags & os.O_NONBLOCK)
 
-    def open_files(self, maker: Maker) -> None:
+    def open_files(self, maker: Maker, home: Path) -> None:
         """Open again what processes have open, once all files are as they were."""
         for path, content in self._contents:
             Path(path).write_bytes(content)
+        for key, (path, flags) in self._below_home.items():
+            maker.made[key] = os.open(home / path, flags | os.O_CLOEXEC)
         for key, file in self._files.items():
-            opened = maker.made[key] = os.open(file.path, file.flags)
+            path = home / file.path if file.memory is None else Path(f"/proc/self/fd/{maker.made[file.memory]}")
+            opened = maker.made[key] = os.open(path, file.flags)
             os.lseek(opened, file.position, os.SEEK_SET)
 
 
@@ -334,9 +442,10 @@ class Maker:
         control = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, given)] if given else []
         template.connection.sendmsg([_COUNT.pack(len(given))], control)
 
-    def take_clients(self) -> list[int]:
-        """Return our ends of connections, which are the caller's to close."""
-        taken, self.clients = self.clients, []
+    def take_clients(self, takers: Sequence[object]) -> list[int]:
+        """Return our ends of connections, one for each taker, which are theirs to close."""
+        count = len(takers)
+        taken, self.clients = self.clients[:count], self.clients[count:]
         return taken
 
     def close(self) -> None:
@@ -352,7 +461,9 @@ class _Peers:
     def __init__(self) -> None:
         self.kinds: dict[int, int] = {}
         self.peers: dict[int, int] = {}
-        query = _QUERY.pack(socket.AF_UNIX, 0, 0, 0xFFFFFFFF, 0, _SHOW_PEER, 0xFFFFFFFF, 0xFFFFFFFF)
+        # Whether each that listens has an abstract name.
+        self.listening: dict[int, bool] = {}
+        query = _QUERY.pack(socket.AF_UNIX, 0, 0, 0xFFFFFFFF, 0, _SHOW_NAME | _SHOW_PEER, 0xFFFFFFFF, 0xFFFFFFFF)
         try:
             with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, _SOCK_DIAG) as asking:
                 asking.send(_MESSAGE.pack(_MESSAGE.size + len(query), _BY_FAMILY, _DUMP, 1, 0) + query)
@@ -371,11 +482,15 @@ class _Peers:
                 return False
             inode = int.from_bytes(answer[20:24], "little")
             self.kinds[inode] = answer[17]
+            if answer[18] == _LISTENING:
+                self.listening[inode] = False
             at = 32
             while at < size:
                 length, what = _ATTRIBUTE.unpack_from(answer, at)
                 if what == _PEER:
                     self.peers[inode] = int.from_bytes(answer[at + 4 : at + 8], "little")
+                elif what == _NAME and inode in self.listening:
+                    self.listening[inode] = answer[at + 4] == 0
                 at += max(length + 3 & ~3, 4)
             answer = answer[size + 3 & ~3 :]
         return True
@@ -409,6 +524,13 @@ def _make_terminal(maker: Maker, number: int, terminal: _Terminal) -> None:
     fcntl.ioctl(slave, termios.TIOCSWINSZ, terminal.size)
     for end, flags in terminal.flags.items():
         os.set_blocking(master if end == "master" else slave, not flags & os.O_NONBLOCK)
+
+
+def _make_memory(memory: _Memory) -> int:
+    made = os.memfd_create("shared")
+    os.truncate(made, memory.size)
+    os.pwrite(made, memory.content, 0)
+    return made
 
 
 def _controls(pid: int, number: int) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -16,6 +16,9 @@ from pluriverse_server.manifest.game import LimitsTable
 
 from .stillness import process_tree
 from .tree import PROC, descendants
+
+# How often the program's use of memory, files and processes is measured.
+LOOK_S: Final = 1.0
 
 MIB: Final = 1024 * 1024
 
@@ -29,24 +32,19 @@ class Limits:
     def __init__(
         self,
         table: LimitsTable,
-        keeper: int,
+        processes: Callable[[], list[int]],
         home: Path,
-        printed_bytes: Callable[[], int],
-        left_out: Callable[[], Collection[int]] = tuple,
+        printed_bytes: Callable[[], int] = lambda: 0,
     ) -> None:
-        """``keeper`` is the ancestor of all of the program's processes; those that are ``left_out`` don't count."""
+        """``processes`` are the program's."""
         self._table = table
-        self._keeper = keeper
+        self._processes = processes
         self._home = home
         self._printed_bytes = printed_bytes
-        self._left_out = left_out
 
     def exceeded(self) -> str | None:
         table = self._table
-        # Kernels mostly list each process' children, which is far cheaper than to look at all of the machine's.
-        left_out = self._left_out()
-        found = process_tree(self._keeper)[1:] or descendants(self._keeper)
-        pids = [pid for pid in found if pid not in left_out]
+        pids = self._processes()
         if len(pids) > table.processes:
             return f"the program started more than {table.processes} processes"
         if self._printed_bytes() > table.output_mib * MIB:
@@ -64,6 +62,26 @@ class Limits:
             if count >= MAX_FILES:
                 return f"the program wrote more than {MAX_FILES} files into its HOME"
         return None
+
+
+def below(keeper: int) -> list[int]:
+    """Return all processes below one."""
+    # Kernels mostly list each process' children, which is far cheaper than to look at all of the machine's.
+    return process_tree(keeper)[1:] or descendants(keeper)
+
+
+def watch(limits: Limits, stopped: threading.Event, on_exceeded: Callable[[str], object]) -> None:
+    """Look at a program until it is ``stopped``, or exceeds its limits, which is then said."""
+
+    def look() -> None:
+        while not stopped.wait(LOOK_S):
+            reason = limits.exceeded()
+            if reason is not None:
+                on_exceeded(reason)
+                return
+
+    # Started now: once a program forks without end, there may be no room for another thread.
+    threading.Thread(target=look, name="limits", daemon=True).start()
 
 
 def _takes_more_than(limit: int, pids: list[int]) -> bool:

@@ -9,7 +9,7 @@ import shutil
 import signal
 import tempfile
 import threading
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -41,7 +41,7 @@ from .cookies import Cookies
 from .daemon_connection import SOCKET_VARIABLE
 from .descriptors import NotKept
 from .home import HELD_HOME, HomeError, hold_home, home_environment, make_home
-from .limits import BACKGROUND_NICE, Limits, can_raise_priority, raise_priority
+from .limits import BACKGROUND_NICE, Limits, below, can_raise_priority, raise_priority, watch
 from .mirror import Mirror
 from .own_screen import OwnScreen
 from .pace import Pace, SteppedPace
@@ -52,15 +52,12 @@ from .source_reader import Cycle, KeptReadings, SourceReader
 from .steps import StepFailed, Steps
 from .still_screen import StillScreen
 from .tree import descendants, signal_all
-from .worlds import Moment, World, WorldLost
+from .worlds import Moment, Siblings, World, WorldLost
 
 log = logging.getLogger(__name__)
 
 # A program that hasn't come to its clock by then never will: it can't have anything preloaded.
 CLOCK_S: Final = 5.0
-
-# How often the program's use of memory, files and processes is measured.
-LIMITS_S: Final = 1.0
 
 # How often a play in the background is read: its readings are no older than this when its episode begins.
 RESTING_FPS: Final = 4.0
@@ -199,8 +196,11 @@ class Play:
         home = folder / "home"
         template = settings.directory / program.home if program.home is not None else None
         await asyncio.to_thread(make_home, home, template)
-        held = settings.lockstep and program.same_addresses
+        # Under one name, each world of it has a HOME of its own.
+        held = settings.lockstep and (program.same_addresses or self._own_screen is not None)
         named_home = HELD_HOME if held else home
+        if self._own_screen is not None and clock is not None:
+            clock.place(self._own_screen.hub.path, home)
         env = home_environment(named_home, screen, {**desktop.locale, **program.env})
         if program.accessibility:
             bus = await AccessibilityBus.start(folder, env)
@@ -257,7 +257,7 @@ class Play:
         self._exit_stack.push_async_callback(child.stop)
         if settings.lockstep:
             await self._step_with(clock, home)
-        limits = Limits(program.limits, child.keeper.pid, home, lambda: child.printed_bytes, self._templates)
+        limits = Limits(program.limits, self._processes, home, lambda: child.printed_bytes)
         self._watch_limits(limits)
 
     def _may_be_kept(self) -> bool:
@@ -265,8 +265,8 @@ class Play:
         game = self.settings.game
         return OwnScreen.is_possible() and not (self.settings.program.accessibility or game.is_heard)
 
-    def _templates(self) -> Collection[int]:
-        return self._world.templates if self._world is not None else ()
+    def _processes(self) -> list[int]:
+        return self._world.processes() if self._world is not None else below(self.child.keeper.pid)
 
     def _mirrored(self) -> None:
         """Show the program's own screen on the remote's."""
@@ -305,17 +305,18 @@ class Play:
         if clock is not None and await asyncio.to_thread(clock.await_program, CLOCK_S):
             self._pace = SteppedPace(self.settings.fps, clock)
             if self._own_screen is not None and self.still is not None:
+                server = self.still.server_pid
+                siblings = Siblings(self._own_screen.hub, child.keeper.pid, server)
+                self._exit_stack.callback(siblings.close)
                 self._world = World(
+                    siblings,
                     clock,
-                    self._own_screen.hub,
                     home,
                     self._own_screen.memory,
-                    keeper=child.keeper.pid,
                     program=child.pid,
-                    server=self.still.server_pid,
+                    server=server,
                     clients=[self.still.injector],
                 )
-                self._exit_stack.callback(self._world.close)
             # Not stopped elsewhere: it may take SIGTERM for a quit event, for which it had to continue.
             self._exit_stack.callback(lambda: signal_all(descendants(child.keeper.pid), signal.SIGKILL))
         else:
@@ -387,7 +388,7 @@ class Play:
     def go_aside(self) -> bool:
         """End all but what is kept of moments; return whether there is any."""
         self._hide()
-        if self._world is None or not self._world.templates:
+        if self._world is None or not self._world.siblings.templates:
             return False
         self._world.end()
         return True
@@ -575,16 +576,11 @@ class Play:
         loop, stopped = asyncio.get_running_loop(), threading.Event()
         self._exit_stack.callback(stopped.set)
 
-        def watch() -> None:
-            while not stopped.wait(LIMITS_S):
-                reason = limits.exceeded()
-                if reason is not None:
-                    with contextlib.suppress(RuntimeError):
-                        loop.call_soon_threadsafe(self.break_off, reason)
-                    return
+        def exceeded(reason: str) -> None:
+            with contextlib.suppress(RuntimeError):
+                loop.call_soon_threadsafe(self.break_off, reason)
 
-        # Started now: once a program forks without end, there may be no room for another thread.
-        threading.Thread(target=watch, name="limits", daemon=True).start()
+        watch(limits, stopped, exceeded)
 
     def break_off(self, reason: str) -> None:
         """End the program at once; ``cycle`` raises ``Broken`` with the reason."""

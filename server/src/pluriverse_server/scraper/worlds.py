@@ -14,6 +14,7 @@ import select
 import signal
 import socket
 import struct
+import threading
 import time
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -21,9 +22,11 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 from pluriverse_server.display import DisplayLost
+from pluriverse_server.display.xserver import claim_display
 from pluriverse_server.lockstep import XSERVER_SIGNAL, KeptClock, Kin, NoClock, Phase, PreloadedClock, Thread
+from pluriverse_server.x11.connection import SOCKETS
 
-from .descriptors import Maker, NotKept, Plan, Template
+from .descriptors import Maker, NotKept, Place, Plan, Template
 from .home import Contents, HomeError, contents, put_back
 from .tree import PROC
 
@@ -43,6 +46,7 @@ _FAILURE: Final = struct.Struct("=ii")
 _KEPT: Final = -1
 _BEGUN: Final = -2
 _LEFT: Final = -3
+_SHARED: Final = -4
 _PACKET_BYTES: Final = 65536 + _HEAD.size
 
 # What the kernel takes for a template beside what it shares, roughly: its tables of pages.
@@ -105,6 +109,7 @@ class Hub:
     @staticmethod
     def _hear(connection: socket.socket, ancestors: Collection[int]) -> Template:
         template: Template | None = None
+        shared: list[bytes] = []
         pending: dict[int, bytearray] = {}
         counts: dict[int, int] = {}
         while True:
@@ -117,11 +122,13 @@ class Hub:
                     raise NotKept(f"process {about} was forked, and was not to be")
                 template = Template(connection, number, about, pending, counts)
             elif about == _KEPT:
-                template.shared_bytes = 1024 * number
+                template.shared, template.shared_bytes = shared, 1024 * number
                 if not number:
                     template.close()
                     raise NotKept(f"process {template.ancestor} shares more memory than can be kept, or a device's")
                 return template
+            elif about == _SHARED:
+                shared.append(packet[_HEAD.size :])
             else:
                 counts[about] = number
                 pending.setdefault(about, bytearray()).extend(packet[_HEAD.size :])
@@ -129,8 +136,9 @@ class Hub:
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """A moment of a world. ``close`` gives it back."""
+    """A moment of ``world``. ``close`` gives it back."""
 
+    world: World
     templates: Sequence[Template]
     plan: Plan
     clock: KeptClock
@@ -150,66 +158,162 @@ class Moment:
             template.close()
 
 
-class World:
-    """The processes of one program on an X server of its own. Those of a moment take the place of those of now."""
+class Siblings:
+    """What the worlds of one program have in common: where templates call, and the process above all of theirs."""
 
-    def __init__(
-        self,
-        clock: PreloadedClock,
-        hub: Hub,
-        home: Path,
-        screen: Path,
-        *,
-        keeper: int,
-        program: int,
-        server: int,
-        clients: Sequence[Client],
-    ) -> None:
-        """``screen`` is where the X server keeps its pixels.
-
-        ``keeper`` is above all of the program's, ``program`` the first of them, ``server`` the X server.
-        """
-        self.program = program
-        self.server = server
-        self._clock = clock
-        self._hub = hub
-        self._home = home
-        self._screen = screen
-        self._keeper = keeper
-        self._clients = clients
-        self._moments: list[Moment] = []
+    def __init__(self, hub: Hub, keeper: int, server: int) -> None:
+        """``keeper`` is above all processes of the program, ``server`` the X server that it was started on."""
+        self.hub = hub
+        self.keeper = keeper
+        self.lock = threading.RLock()
+        """Held while a moment is kept, or gone back to."""
+        self.worlds: list[World] = []
+        self.moments: list[Moment] = []
         self._first_server = server
         # Those that may take their time to end.
         self._killed: set[int] = set()
         self._killed_servers: set[int] = set()
-        self._last: Contents = {}
-        clock.call(hub.path)
 
     @property
     def templates(self) -> set[int]:
         """The processes that wait as templates."""
-        return {template.pid for moment in self._moments if moment.is_kept for template in moment.templates}
+        return {template.pid for moment in self.moments if moment.is_kept for template in moment.templates}
+
+    def processes(self, world: World) -> Iterator[tuple[int, int]]:
+        """Yield the processes of a world that are or have been, each after its parent, with that one before it."""
+        left_out = self.templates | self._killed
+        for other in self.worlds:
+            if other is not world:
+                left_out |= other.roots()
+        seen: set[int] = set()
+        waiting = [self.keeper]
+        while waiting:
+            parent = waiting.pop()
+            for child in _children(parent):
+                seen.add(child)
+                if child not in left_out:
+                    yield parent, child
+                    waiting.append(child)
+        if len(self.worlds) == 1:
+            self._killed &= seen
+
+    def kill(self, pids: Iterable[int], server: int, asleep: Collection[int]) -> list[int]:
+        """Kill processes, and an X server; return descriptors that can be read once those have ended that ran.
+
+        One whose threads are all ``asleep`` in the kernel does nothing any more, also where it takes its time to end.
+        """
+        ends: list[int] = []
+        self.reap_servers()
+        self._killed_servers.update([server] if server else [])
+        for pid in [*pids, *([server] if server else [])]:
+            with contextlib.suppress(ProcessLookupError):
+                end = os.pidfd_open(pid)
+                ends.append(end)
+                signal.pidfd_send_signal(end, signal.SIGKILL)
+                if pid in asleep:
+                    os.close(ends.pop())
+                self._killed.add(pid)
+        return ends
+
+    def have_begun(self, pids: Iterable[int]) -> None:
+        """Note that these numbers are of new processes."""
+        self._killed.difference_update(pids)
+
+    def close(self) -> None:
+        """End the X servers and all templates; the program has ended, or will with its keeper."""
+        with self.lock:
+            for moment in self.moments:
+                moment.close()
+            self.moments.clear()
+            self.hub.close()
+            for world in self.worlds:
+                world.leave_server()
+            self.reap_servers(0)
+
+    def end_server(self, server: int) -> None:
+        # The first one has a keeper of its own.
+        if server not in (0, self._first_server):
+            os.kill(server, signal.SIGKILL)
+            self._killed_servers.add(server)
+
+    def reap_servers(self, options: int = os.WNOHANG) -> None:
+        """Reap X servers that were killed; the first one is another's to reap."""
+        for pid in self._killed_servers - {self._first_server}:
+            with contextlib.suppress(ChildProcessError):
+                if not os.waitpid(pid, options)[0]:
+                    continue
+            self._killed_servers.discard(pid)
+
+
+class World:
+    """The processes of one program and its X server, at a place. Those of a moment take that of those of now."""
+
+    def __init__(
+        self,
+        siblings: Siblings,
+        clock: PreloadedClock,
+        home: Path,
+        screen: Path,
+        *,
+        program: int = 0,
+        server: int = 0,
+        clients: Sequence[Client] = (),
+    ) -> None:
+        """``screen`` is where the X server keeps its pixels. ``program`` is its first process, ``server`` the X server.
+
+        Without them, nothing is there yet.
+        """
+        self.siblings = siblings
+        self.program = program
+        self.server = server
+        self.clients = clients
+        self._clock = clock
+        self._listening = Listening()
+        self._place = Place(clock.page, screen, home, self._listening.sockets)
+        self._last: Contents = {}
+        siblings.worlds.append(self)
+
+    @property
+    def display(self) -> str:
+        """The display of a world that was made again."""
+        return self._listening.display
+
+    @property
+    def has_ended(self) -> bool:
+        return _end_of(self.program)[0] in ("", "Z", "X")
+
+    def roots(self) -> set[int]:
+        """Return processes of it from which all others descend."""
+        return {self.program, *(thread.pid for thread in self._clock.all_threads())}
+
+    def processes(self) -> list[int]:
+        return [child for _, child in self.siblings.processes(self)]
 
     def keep(self) -> Moment:
         """Return the present moment; raise NotKept with the reason why it can't be kept."""
+        with self.siblings.lock:
+            return self._keep()
+
+    def _keep(self) -> Moment:
         threads = self._clock.all_threads()
         leaders = _leaders(threads)
         family = self._family(leaders.keys())
-        self._hub.clear()
+        hub = self.siblings.hub
+        hub.clear()
         if not self.server:
             raise NotKept("the X server has ended")
         try:
-            clients = [client.keep() for client in self._clients]
-            self._last = home = contents(self._home, self._last)
+            clients = [client.keep() for client in self.clients]
+            self._last = home = contents(self._place.home, self._last)
             clock = self._clock.related(self._clock.keep(), family)
             os.kill(self.server, XSERVER_SIGNAL)
         except (DisplayLost, HomeError, NoClock, OSError) as error:
             raise NotKept(str(error)) from error
         if not self._clock.fork(list(leaders.values()), PATIENCE_S):
             raise NotKept("the program was not forked in time")
-        templates = self._hub.collect({self.server, *leaders}, PATIENCE_S)
+        templates = hub.collect({self.server, *leaders}, PATIENCE_S)
         try:
-            plan = Plan(templates, [client.fileno() for client in self._clients], self._home, self._screen)
+            plan = Plan(templates, [client.fileno() for client in self.clients], self.server, self._place)
             # The present world is not to go on before they have let go of what is its own.
             for template in templates:
                 if _HEAD.unpack_from(template.connection.recv(_PACKET_BYTES))[0] != _LEFT:
@@ -220,56 +324,64 @@ class World:
             raise error if isinstance(error, NotKept) else NotKept(str(error)) from error
         size = len(clock.page) + plan.size + sum(entry.size for entry in home.values())
         size += sum(_TEMPLATE_BYTES + template.shared_bytes for template in templates)
-        moment = Moment(templates, plan, clock, self.program, self.server, home, clients, size)
-        self._moments = [each for each in self._moments if each.is_kept]
-        self._moments.append(moment)
+        moment = Moment(self, templates, plan, clock, self.program, self.server, home, clients, size)
+        self.siblings.moments[:] = [each for each in self.siblings.moments if each.is_kept]
+        self.siblings.moments.append(moment)
         return moment
 
     def go_back(self, moment: Moment) -> None:
-        """Be where the world was at that moment; raise WorldLost if it can't be, and is nowhere then."""
+        """Be where a world was at that moment; raise WorldLost if it can't be, and is nowhere then."""
+        with self.siblings.lock:
+            self._go_back(moment)
+
+    def _go_back(self, moment: Moment) -> None:
         ends = self._kill()
         begun: dict[int, int] = {}
         try:
-            with moment.plan.make() as made:
+            if moment.plan.alone is not None and moment.world is not self:
+                raise NotKept(f"there can be one such world, since {moment.plan.alone}")  # noqa: TRY301
+            with moment.plan.make(self._place) as made:
                 _await_ends(ends)
-                put_back(self._home, moment.home)
-                moment.plan.open_files(made)
+                put_back(self._place.home, moment.home)
+                moment.plan.open_files(made, self._place.home)
                 self._clock.put_back(moment.clock)
+                self._clock.show_on(self._listening.path)
                 _begin(moment.templates, made, begun)
-                for client, kept, descriptor in zip(self._clients, moment.clients, made.take_clients(), strict=True):
+                descriptors = made.take_clients(self.clients)
+                for client, kept, descriptor in zip(self.clients, moment.clients, descriptors, strict=False):
                     client.go_back(kept, descriptor)
         except (DisplayLost, HomeError, NotKept, OSError) as error:
             for pid in begun.values():
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
             raise WorldLost(f"the snapshot can't be gone back to: {error}") from error
-        self._killed.difference_update(begun.values())
+        self.siblings.have_begun(begun.values())
         self.program, self.server = begun[moment.program], begun[moment.server]
         self._clock.watch(self.server)
 
     def end(self) -> None:
         """End all processes but the templates."""
-        try:
-            _await_ends(self._kill())
-        except NotKept as error:
-            log.warning("%s", error)
+        with self.siblings.lock:
+            try:
+                _await_ends(self._kill())
+            except NotKept as error:
+                log.warning("%s", error)
 
     def close(self) -> None:
-        """End the X server and all templates; the program has ended, or will with its keeper."""
-        for moment in self._moments:
-            moment.close()
-        self._moments.clear()
-        self._hub.close()
-        # The first one has a keeper of its own.
-        if self.server not in (0, self._first_server):
-            os.kill(self.server, signal.SIGKILL)
-            self._killed_servers.add(self.server)
-        self._reap_servers(0)
+        """End it, and be none of its siblings any more."""
+        self.end()
+        with self.siblings.lock:
+            self.siblings.worlds.remove(self)
+            self._listening.close()
+
+    def leave_server(self) -> None:
+        self.siblings.end_server(self.server)
+        self._listening.close()
 
     def _family(self, pids: Collection[int]) -> list[Kin]:
         """Return who is whose child; raise NotKept if there is a process that the clock doesn't know."""
         family: list[Kin] = []
-        for parent, child in self._processes():
+        for parent, child in self.siblings.processes(self):
             if child in pids:
                 family.append(Kin(parent if parent in pids else 0, child))
                 continue
@@ -284,52 +396,38 @@ class World:
             raise NotKept("the program's first process has ended, or the kernel lists no children")
         return family
 
-    def _processes(self) -> Iterator[tuple[int, int]]:
-        """Yield the processes of the program that are or have been, each after its parent."""
-        left_out = self.templates | self._killed
-        seen: set[int] = set()
-        waiting = [self._keeper]
-        while waiting:
-            parent = waiting.pop()
-            for child in _children(parent):
-                seen.add(child)
-                if child not in left_out:
-                    yield parent, child
-                    waiting.append(child)
-        self._killed &= seen
-
     def _kill(self) -> list[int]:
-        """Kill all processes but the templates; return descriptors that can be read once those have ended that ran.
-
-        One whose threads all sleep in the kernel does nothing any more, also where it takes its time to end.
-        """
         threads = self._clock.all_threads()
         asleep = {thread.pid for thread in threads} - {thread.pid for thread in threads if thread.phase is Phase.RUNS}
         # It sleeps where it waits for its clients, and nowhere else.
         if _end_of(self.server)[0] == "S":
             asleep.add(self.server)
-        ends: list[int] = []
-        self._reap_servers()
-        server = [self.server] if self.server else []
-        self._killed_servers.update(server)
-        self.server = 0
-        for pid in [*(child for _, child in self._processes()), *server]:
-            with contextlib.suppress(ProcessLookupError):
-                end = os.pidfd_open(pid)
-                ends.append(end)
-                signal.pidfd_send_signal(end, signal.SIGKILL)
-                if pid in asleep:
-                    os.close(ends.pop())
-                self._killed.add(pid)
-        return ends
+        server, self.server = self.server, 0
+        return self.siblings.kill(self.processes(), server, asleep)
 
-    def _reap_servers(self, options: int = os.WNOHANG) -> None:
-        """Reap X servers that were killed; the first one is another's to reap."""
-        for pid in self._killed_servers - {self._first_server}:
-            with contextlib.suppress(ChildProcessError):
-                if not os.waitpid(pid, options)[0]:
-                    continue
-            self._killed_servers.discard(pid)
+
+class Listening:
+    """A display at which the X servers of a world that is made again are found, one after the other."""
+
+    def __init__(self) -> None:
+        number, self._claim = claim_display()
+        self.display = f":{number}"
+        self.path = str(SOCKETS / f"X{number}")
+        self._ends = [self._claim]
+        for name in (self.path, f"\0{self.path}"):
+            end = socket.socket(socket.AF_UNIX)
+            self._ends.append(end)
+            # Where there is no such folder, or where abstract names are unknown, the other has to do.
+            with contextlib.suppress(OSError):
+                end.bind(name)
+                end.listen(socket.SOMAXCONN)
+            end.setblocking(False)
+        self.sockets = self._ends[1].fileno(), self._ends[2].fileno()
+
+    def close(self) -> None:
+        for end in self._ends:
+            end.close()
+        Path(self.path).unlink(missing_ok=True)
 
 
 def _leaders(threads: Iterable[Thread]) -> dict[int, Thread]:

@@ -111,6 +111,7 @@ def _answering(name: str | None) -> Generator[None]:
 class Position:
     """Where in its conversation with an X server a connection is: what its client counts."""
 
+    base: int
     serial: int
     last_id: int
     ids: Mapping[int, Any]
@@ -121,7 +122,7 @@ def position(connection: display.Display) -> Position:
     connection.sync()
     own: Any = connection.display
     own.event_queue.clear()
-    return Position(own.request_serial, own.last_resource_id, dict(own.resource_ids))
+    return Position(own.info.resource_id_base, own.request_serial, own.last_resource_id, dict(own.resource_ids))
 
 
 def reposition(connection: display.Display, descriptor: int, position: Position) -> None:
@@ -129,6 +130,7 @@ def reposition(connection: display.Display, descriptor: int, position: Position)
     own: Any = connection.display
     os.dup2(descriptor, own.socket.fileno(), inheritable=False)
     os.close(descriptor)
+    own.info._data["resource_id_base"] = position.base
     own.request_serial, own.last_resource_id = position.serial, position.last_id
     own.resource_ids = dict(position.ids)
     own.data_send = own.data_recv = b""
