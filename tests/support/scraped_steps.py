@@ -13,7 +13,8 @@ import numpy as np
 import psutil
 from numpy.typing import NDArray
 from pluriverse_protocol.events import Event, KeyEvent
-from pluriverse_protocol.messages import AgentRestore, AgentSnapshot, RestoreReply, SnapshotReply, StepReply
+from pluriverse_protocol.kinds import Handle
+from pluriverse_protocol.messages import AgentBegin, AgentRestore, AgentSnapshot, RestoreReply, SnapshotReply, StepReply
 from pluriverse_server.manifest.spaces import keysym
 from pluriverse_server.scraper.worlds import TEMPLATE_NAME
 from support.scraped import DRAWS, Scraped, scraping
@@ -64,9 +65,9 @@ while True:
 class Agent(StepChannelAgent):
     """The agent's end of a step channel to a scraper."""
 
-    def __init__(self, scraped: Scraped) -> None:
+    def __init__(self, scraped: Scraped, slot: int = 0) -> None:
         ours, theirs = socket.socketpair()
-        scraped.program.step_channels.hand_over(theirs)
+        scraped.program.step_channels.hand_over(theirs, slot)
         theirs.close()
         super().__init__(ours)
         self._steps = 0
@@ -75,20 +76,25 @@ class Agent(StepChannelAgent):
         """The first frame of the next episode."""
         return await asyncio.to_thread(self.hear_first)
 
+    async def begin(self, seed: int | None = None) -> Heard:
+        """Begin an episode in a slot, and return its first frame."""
+        self.send(AgentBegin(seed))
+        return await self.first()
+
     async def play(self, *events: Event, frames: int = 1) -> tuple[StepReply, NDArray[np.uint8]]:
         """Step, and return the answer with its picture."""
         self._steps += 1
         self.step(self._steps, frames, events)
         return await asyncio.to_thread(self.hear_step, self._steps)
 
-    async def snapshot(self, *drop: int) -> int | None:
+    async def snapshot(self, *drop: Handle, name: str | None = None) -> Handle | None:
         """Have this moment kept; return its handle, if it is."""
-        self.send(AgentSnapshot(drop), self.episode)
+        self.send(AgentSnapshot(drop, name), self.episode)
         message = (await asyncio.to_thread(self.hear)).message
         assert isinstance(message, SnapshotReply), message
         return message.handle
 
-    async def restore(self, handle: int) -> NDArray[np.uint8]:
+    async def restore(self, handle: Handle) -> NDArray[np.uint8]:
         """Go back to a moment, and return its picture."""
         self.send(AgentRestore(handle), self.episode)
         heard = await asyncio.to_thread(self.hear)

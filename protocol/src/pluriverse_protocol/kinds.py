@@ -79,9 +79,11 @@ EnvId = Annotated[str, _string(limits.MAX_ENV_ID_CHARS)]
 EnvState = Annotated[Literal["resetting", "running"], Meta(description='"resetting" or "running"')]
 Seed = Annotated[int, Meta(ge=0, le=limits.MAX_SEED, description="integer of 0 to 2⁶³-1")]
 Count = Annotated[int, Meta(ge=0, le=_MAX_INTEGER, description="integer of 0 or more")]
+SnapshotName = Annotated[str, _string(limits.MAX_SNAPSHOT_NAME_CHARS)]
+Handle = Annotated[Count | SnapshotName, Meta(description="integer, or the name of a snapshot that has one")]
 Handles = Annotated[
-    tuple[Count, ...],
-    Meta(max_length=limits.MAX_SNAPSHOTS, description=f"list of at most {limits.MAX_SNAPSHOTS} integers"),
+    tuple[Handle, ...],
+    Meta(max_length=limits.MAX_SNAPSHOTS, description=f"list of at most {limits.MAX_SNAPSHOTS} handles"),
 ]
 MessageIdentifier = Annotated[
     Annotated[int, Meta(ge=-_MAX_INTEGER, le=_MAX_INTEGER)]

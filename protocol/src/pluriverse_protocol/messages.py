@@ -17,6 +17,7 @@ from .kinds import (
     Events,
     Flag,
     Fps,
+    Handle,
     Handles,
     Json,
     JsonObject,
@@ -28,6 +29,7 @@ from .kinds import (
     PictureShape,
     Seed,
     Side,
+    SnapshotName,
     StepFrames,
     String,
     Time,
@@ -188,7 +190,7 @@ class StepReply(Message, frozen=True, tag="v0.reply.agent.step"):
 class SnapshotReply(Message, frozen=True, tag="v0.reply.agent.snapshot"):
     """In lockstep: the snapshot's ``handle``; None: the program can keep none, and its agent plays again instead."""
 
-    handle: Count | None = None
+    handle: Handle | None = None
 
 
 class RestoreReply(Message, frozen=True, tag="v0.reply.agent.restore"):
@@ -251,9 +253,13 @@ class AgentStep(Message, frozen=True, tag="v0.agent.step"):
 
 
 class AgentSnapshot(Message, frozen=True, tag="v0.agent.snapshot"):
-    """In lockstep: keep the moment of the episode that the header names, and no longer the snapshots in ``drop``."""
+    """In lockstep: keep the moment of the episode that the header names, and no longer the snapshots in ``drop``.
+
+    With a ``name``, which is its handle then, it stays after the agent has gone, in the place of one of that name.
+    """
 
     drop: Handles = always(())
+    name: SnapshotName | None = None
 
 
 class AgentRestore(Message, frozen=True, tag="v0.agent.restore"):
@@ -262,7 +268,7 @@ class AgentRestore(Message, frozen=True, tag="v0.agent.restore"):
     It keeps its number.
     """
 
-    handle: Count
+    handle: Handle
 
 
 class AgentBegin(Message, frozen=True, tag="v0.agent.begin"):

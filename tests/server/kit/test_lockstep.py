@@ -12,6 +12,7 @@ import pytest
 from numpy.typing import NDArray
 from pluriverse_protocol import encode
 from pluriverse_protocol.events import Event, KeyEvent, PointerEvent
+from pluriverse_protocol.kinds import Handle
 from pluriverse_protocol.messages import (
     AgentRestore,
     AgentSnapshot,
@@ -262,6 +263,14 @@ def ask(stage: Stage, agent: StepChannelAgent, message: AgentSnapshot | AgentRes
     return agent.hear().message
 
 
+def kept(stage: Stage, agent: StepChannelAgent, *drop: Handle, name: str | None = None) -> Handle:
+    """The handle of a new snapshot."""
+    message = ask(stage, agent, AgentSnapshot(drop, name))
+    assert isinstance(message, SnapshotReply), message
+    assert message.handle is not None
+    return message.handle
+
+
 def after_three_frames(stage: Stage) -> StepChannelAgent:
     """The agent of an episode that can go back, whose first step was taken."""
     agent = stage.begin(Returning())
@@ -271,13 +280,13 @@ def after_three_frames(stage: Stage) -> StepChannelAgent:
 
 def test_an_episode_goes_back_to_snapshots_as_often_as_asked_also_from_the_next_one(stage: Stage) -> None:
     agent = after_three_frames(stage)
-    assert ask(stage, agent, AgentSnapshot()) == SnapshotReply(0)
+    handle = kept(stage, agent)
     for frames in (2, 7):
         stage.step(agent, 2, frames)
         if frames == 7:
             stage.lockstep.begin(Returning())
             agent.hear_first()
-        agent.send(AgentRestore(0), 1)
+        agent.send(AgentRestore(handle), 1)
         stage.turn()
         message, headers, pixels = agent.hear()
         assert message == RestoreReply((2, 3, 3), "frame 3", [3], {"lives": 3})
@@ -287,12 +296,27 @@ def test_an_episode_goes_back_to_snapshots_as_often_as_asked_also_from_the_next_
 
 def test_snapshots_are_dropped_when_asked_and_with_their_step_channel(stage: Stage) -> None:
     agent = after_three_frames(stage)
-    assert ask(stage, agent, AgentSnapshot()) == SnapshotReply(0)
-    assert ask(stage, agent, AgentSnapshot((0, 77))) == SnapshotReply(1)
-    assert ask(stage, agent, AgentRestore(0)) == ErrorReply("unknown snapshot 0")
+    first = kept(stage, agent)
+    second = kept(stage, agent, first, 77)
+    assert ask(stage, agent, AgentRestore(first)) == ErrorReply(f"unknown snapshot {first}")
+    assert kept(stage, agent, name="third frame") == "third frame"
     other = stage.open_step_channel()
     other.hear_first()
-    assert ask(stage, other, AgentRestore(1)) == ErrorReply("unknown snapshot 1")
+    assert ask(stage, other, AgentRestore(second)) == ErrorReply(f"unknown snapshot {second}")
+
+
+def test_snapshot_with_a_name_outlives_its_agent_until_it_is_dropped_or_replaced(stage: Stage) -> None:
+    kept(stage, after_three_frames(stage), name="a")
+    other = stage.open_step_channel()
+    other.hear_first()
+    stage.step(other, 1, 2)
+    kept(stage, other, name="b")
+    for name, frame in (("a", 3), ("b", 5)):
+        other.send(AgentRestore(name), 1)
+        stage.turn()
+        assert (other.hear().pixels == frame).all()
+    kept(stage, other, "a", name="b")
+    assert ask(stage, other, AgentRestore("a")) == ErrorReply("unknown snapshot 'a'")
 
 
 def test_what_cannot_be_kept_or_gone_back_to_is_said(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -306,12 +330,12 @@ def test_what_cannot_be_kept_or_gone_back_to_is_said(stage: Stage, monkeypatch: 
     agent.hear_first()
     assert ask(stage, agent, AgentSnapshot()) == SnapshotReply(None)
     stage.step(agent, 1, 7)
-    ask(stage, agent, AgentSnapshot())
-    assert ask(stage, agent, AgentRestore(0)) == ErrorReply("seven is another's")
+    handle = kept(stage, agent)
+    assert ask(stage, agent, AgentRestore(handle)) == ErrorReply("seven is another's")
     for limit, value in (("MAX_SNAPSHOTS", 1), ("MAX_SNAPSHOT_BYTES", 150)):
         with monkeypatch.context() as patched:
             patched.setattr(lockstep, limit, value)
             refused = ask(stage, agent, AgentSnapshot())
             assert isinstance(refused, ErrorReply)
             assert refused.message.startswith("1 snapshots of 100 bytes are kept, and at most ")
-    assert ask(stage, agent, AgentSnapshot()) == SnapshotReply(1)
+    assert kept(stage, agent) != handle

@@ -13,6 +13,7 @@ from typing import Any
 import psutil
 import pytest
 from pluriverse_protocol.events import KeyEvent
+from pluriverse_protocol.kinds import Handle
 from pluriverse_protocol.reports import Done
 from pluriverse_server.scraper.worlds import TEMPLATE_NAME
 from support.scraped import Scraped
@@ -212,7 +213,7 @@ async def test_threads_children_timers_and_files_come_back_in_any_order(tmp_path
         agent = await begun(scraped)
         await agent.first()
         await played(agent, 30)
-        follows: list[tuple[int, list[tuple[int, float]]]] = []
+        follows: list[tuple[Handle, list[tuple[int, float]]]] = []
         for _ in range(6):
             moment = await agent.snapshot()
             reply, _ = await agent.play()
@@ -227,3 +228,23 @@ async def test_threads_children_timers_and_files_come_back_in_any_order(tmp_path
             for moment, expected in follows:
                 await agent.restore(moment)
                 assert await played(agent, 60) == expected
+
+
+async def test_worlds_go_on_beside_each_other_and_a_moment_of_one_is_gone_to_in_another(tmp_path: Path) -> None:
+    async with stepping(tmp_path) as scraped:
+        agent = await begun(scraped, seed=7)
+        first = [zlib.crc32((await agent.first()).pixels.tobytes())], await played(agent, 20)
+        copies = [Agent(scraped, slot) for slot in (1, 2, 3)]
+        for copy, seed in zip(copies, (7, 8, 7), strict=True):
+            again = [zlib.crc32((await copy.begin(seed)).pixels.tobytes())], await played(copy, 20)
+            assert (again == first) == (seed == 7)
+        await played(copies[0], 10, presses_right)
+        moment = await copies[0].snapshot()
+        assert moment is not None
+        follows = await played(copies[0], 30, presses_right)
+        for each in (agent, *copies):
+            await each.restore(moment)
+        for number, (picture, reward) in enumerate(follows):
+            for each in (agent, *copies):
+                reply, pixels = await each.play(*presses_right(number))
+                assert (zlib.crc32(pixels.tobytes()), reply.reward) == (picture, reward)

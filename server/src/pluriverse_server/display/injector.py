@@ -124,6 +124,10 @@ class Injector:
     def go_back(self, kept: KeptInjector, descriptor: int) -> None:
         """Go on from there with the server that has the other end of ``descriptor``."""
         reposition(self._connection, descriptor, kept.at)
+        self.adopt(kept)
+
+    def adopt(self, kept: KeptInjector) -> None:
+        """Take over from the injector of the server's that this was."""
         self._held, self._buttons, self._lock.locked = dict(kept.held), kept.buttons, kept.locked
         self._keymap.go_back(kept.keymap)
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
+import secrets
+import threading
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast, runtime_checkable
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar, cast, runtime_checkable
 
 from pluriverse_protocol.errors import MessageId
 from pluriverse_protocol.events import Event
+from pluriverse_protocol.kinds import Handle
 from pluriverse_protocol.limits import MAX_SNAPSHOT_BYTES, MAX_SNAPSHOTS
 from pluriverse_protocol.messages import (
     AgentBegin,
@@ -39,6 +42,9 @@ if TYPE_CHECKING:
     from .slots import Slots
 
 _T = TypeVar("_T")
+
+# Those that follow fit an integer of 53 bits, too.
+HANDLE_BITS: Final = 48
 
 Work = Callable[[], Coroutine[Any, Any, None]]
 
@@ -117,6 +123,49 @@ class Snapshots(Protocol):
         ...
 
 
+class Keeping:
+    """The snapshots of a program's environments, by their handles; names are handles of those that stay."""
+
+    def __init__(self) -> None:
+        self._kept: dict[Handle, Kept] = {}
+        self._bytes = 0
+        self._lock = threading.RLock()
+        # Drawn, so that it is no other program's.
+        self._next = secrets.randbits(HANDLE_BITS)
+
+    def keep(self, kept: Kept, name: str | None = None) -> Handle:
+        """Keep a moment, and return its handle; raise StepFailed if that were too much."""
+        with self._lock:
+            replaced = self._kept.get(name) if name is not None else None
+            count = len(self._kept) - (replaced is not None)
+            size = self._bytes - (replaced.size if replaced is not None else 0)
+            if count >= MAX_SNAPSHOTS or size + kept.size > MAX_SNAPSHOT_BYTES:
+                kept.release()
+                raise StepFailed(
+                    f"{count} snapshots of {size} bytes are kept, and at most {MAX_SNAPSHOTS} of "
+                    f"{MAX_SNAPSHOT_BYTES} bytes can be; drop some"
+                )
+            handle: Handle = self._next if name is None else name
+            self._next += name is None
+            self.drop([handle])
+            self._kept[handle] = kept
+            self._bytes += kept.size
+            return handle
+
+    def get(self, handle: Handle) -> Kept | None:
+        """Return what is kept under a handle."""
+        return self._kept.get(handle)
+
+    def drop(self, handles: Iterable[Handle]) -> None:
+        """Give back what is kept under these, where anything is."""
+        with self._lock:
+            for handle in handles:
+                kept = self._kept.pop(handle, None)
+                if kept is not None:
+                    self._bytes -= kept.size
+                    kept.release()
+
+
 class Waited(Protocol):
     """Something that ``select`` takes."""
 
@@ -140,6 +189,7 @@ class Lockstep:
         self._server: StepServer | None = None
         self._steps: Steps | None = None
         self._slots = slots
+        self._keeping = Keeping() if slots is None else slots.keeping
 
     @property
     def waits_on(self) -> list[Waited]:
@@ -207,7 +257,7 @@ class Lockstep:
             self._slots.hang_up()
         self._hang_up()
         if step_channel is not None:
-            server = self._server = StepServer(step_channel)
+            server = self._server = StepServer(step_channel, self._keeping)
             yield lambda: self._greet(server)
 
     async def _greet(self, server: StepServer) -> None:
@@ -227,20 +277,20 @@ class StepServer:
     Its coroutines wait for nothing but the episode's own.
     """
 
-    def __init__(self, step_channel: StepChannel, without: str = IN_REAL_TIME) -> None:
+    def __init__(self, step_channel: StepChannel, keeping: Keeping, without: str = IN_REAL_TIME) -> None:
         """No episode yet; ``without`` is the reason."""
         self.step_channel: StepChannel = step_channel
         self.steps: Steps | None = None
         """The episode that is played."""
         self._without = without
-        self._kept: dict[int, Kept] = {}
-        self._kept_bytes = 0
-        self._next_handle = 0
+        self._keeping = keeping
+        self._handles: set[Handle] = set()
 
     def close(self) -> None:
-        """Hang up, and give back all that is kept for the agent."""
+        """Hang up, and give back all that is kept for the agent and has no name."""
         self.step_channel.close()
-        self._drop(list(self._kept))
+        self._keeping.drop(self._handles)
+        self._handles.clear()
 
     async def begin(self, steps: Steps | None, parent: MessageId | None = None) -> None:
         """Play an episode, and show its frame; ``parent``: who asked for it, if anybody did."""
@@ -270,39 +320,27 @@ class StepServer:
                 raise StepFailed(f"episode {episode} is over; a reset begins another")
             case AgentStep():
                 await self._play(steps, asked, parent)
-            case AgentSnapshot(drop=handles):
-                self._drop(handles)
-                self.step_channel.send(self._keep(steps), steps.episode, parent)
+            case AgentSnapshot(drop=handles, name=name):
+                self._keeping.drop(handles)
+                self._handles.difference_update(handles)
+                self.step_channel.send(self._keep(steps, name), steps.episode, parent)
             case AgentRestore(handle=handle):
                 self._go_back(steps, handle)
                 await self._show(RestoreReply, steps, parent)
 
-    def _keep(self, steps: Steps) -> SnapshotReply:
+    def _keep(self, steps: Steps, name: str | None) -> SnapshotReply:
         kept = steps.keep() if isinstance(steps, Snapshots) else None
         if kept is None:
             return SnapshotReply()
-        if len(self._kept) >= MAX_SNAPSHOTS or self._kept_bytes + kept.size > MAX_SNAPSHOT_BYTES:
-            kept.release()
-            raise StepFailed(
-                f"{len(self._kept)} snapshots of {self._kept_bytes} bytes are kept, and at most {MAX_SNAPSHOTS} of "
-                f"{MAX_SNAPSHOT_BYTES} bytes can be; drop some"
-            )
-        handle, self._next_handle = self._next_handle, self._next_handle + 1
-        self._kept[handle] = kept
-        self._kept_bytes += kept.size
+        handle = self._keeping.keep(kept, name)
+        if name is None:
+            self._handles.add(handle)
         return SnapshotReply(handle)
 
-    def _drop(self, handles: Sequence[int]) -> None:
-        for handle in handles:
-            kept = self._kept.pop(handle, None)
-            if kept is not None:
-                self._kept_bytes -= kept.size
-                kept.release()
-
-    def _go_back(self, steps: Steps, handle: int) -> None:
-        kept = self._kept.get(handle)
+    def _go_back(self, steps: Steps, handle: Handle) -> None:
+        kept = self._keeping.get(handle)
         if kept is None or not isinstance(steps, Snapshots):
-            raise StepFailed(f"unknown snapshot {handle}")
+            raise StepFailed(f"unknown snapshot {handle!r}")
         try:
             steps.go_back(kept)
         except ValueError as error:

@@ -1,7 +1,8 @@
-"""Several environments in one program: all but its own are played by processes beside it, each on its own step channel.
+"""Several environments in one program: all but its own are played beside it, each on its own step channel.
 
 As many processes as there are processors, each with its part of the slots, so that Python's lock holds none up, and
 what crashes takes down its own process alone. They are forked when a step channel needs them, and end with the program.
+Where a step is no work of Python's, threads of the program's own do: what they play is theirs together.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import random
 import select
 import signal
 import socket
+import threading
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -21,10 +23,10 @@ from typing import Final, NoReturn, Protocol
 from msgspec.structs import replace
 from pluriverse_protocol import step_channel as step_channels
 from pluriverse_protocol.limits import DRAWN_SEED_BITS
-from pluriverse_protocol.messages import AgentBegin, AgentStep, Headers
+from pluriverse_protocol.messages import AgentBegin, AgentStep, ErrorReply, Headers
 from pluriverse_protocol.reports import Reset, SlotFrames, decode_request, encode_line
 
-from .lockstep import Steps, StepServer, Waited, at_once
+from .lockstep import Keeping, StepFailed, Steps, StepServer, Waited, at_once
 from .step_channel import Asked, ReportPace, StepChannel
 
 # A request with all its options, behind the slot and the view of its step channel.
@@ -54,23 +56,32 @@ MakeEpisode = Callable[[int, Reset], SlotSteps]
 
 
 class Slots:
-    """The processes of a program. ``make`` begins an episode of a slot, in whichever of them that is played."""
+    """The players of a program's slots. ``make`` begins an episode of a slot, in whichever of them that is played."""
 
-    def __init__(self, make: MakeEpisode, report: Callable[[SlotFrames], None]) -> None:
+    def __init__(
+        self,
+        make: MakeEpisode,
+        report: Callable[[SlotFrames], None],
+        left: Callable[[int], None] | None = None,
+    ) -> None:
+        """``left`` is called with a slot whose agent has gone; with it, threads play them, else processes."""
+        self.keeping: Keeping = Keeping()
+        """The snapshots of the program's own environment, and those of its threads."""
         self._make = make
+        self._left = left
         self._report = report
         self._request: Reset | None = None
-        self._processes: dict[int, tuple[int, socket.socket]] = {}
+        self._players: dict[int, tuple[int | None, socket.socket]] = {}
         self._count = len(os.sched_getaffinity(0))
 
     @property
     def waits_on(self) -> Sequence[Waited]:
         """The processes: readable when one has played frames, or has ended."""
-        return [connection for _, connection in self._processes.values()]
+        return [connection for _, connection in self._players.values()]
 
     def attend(self, readable: Sequence[object]) -> None:
         """Report what the processes have played, and take leave of those that have ended."""
-        for number, (_, connection) in list(self._processes.items()):
+        for number, (_, connection) in list(self._players.items()):
             if connection not in readable:
                 continue
             try:
@@ -88,7 +99,7 @@ class Slots:
         if self._request is None:
             self.hang_up()
         else:
-            for number in list(self._processes):
+            for number in list(self._players):
                 self._send(number, 0, None)
 
     def open(self, slot: int, step_channel: StepChannel) -> None:
@@ -100,29 +111,35 @@ class Slots:
 
     def hang_up(self) -> None:
         """Close the step channels of all slots."""
-        for number in list(self._processes):
+        for number in list(self._players):
             self._forget(number)
 
     def _send(self, number: int, slot: int, step_channel: StepChannel | None) -> bool:
         assert self._request is not None
-        if number not in self._processes:
-            self._processes[number] = _fork(self._make)
+        if number not in self._players:
+            self._players[number] = _fork(self._make) if self._left is None else self._begin(self._left)
         packet = step_channels.pack_handover(slot, step_channel and step_channel.view) + encode_line(self._request)
         try:
-            socket.send_fds(
-                self._processes[number][1], [packet], [] if step_channel is None else [step_channel.fileno()]
-            )
+            socket.send_fds(self._players[number][1], [packet], [] if step_channel is None else [step_channel.fileno()])
         except OSError:
             return False
         return True
 
+    def _begin(self, left: Callable[[int], None]) -> tuple[None, socket.socket]:
+        """Return the connection to a new thread."""
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        player = _Player(theirs, self._make, self.keeping, left)
+        threading.Thread(target=player.run, name="slots", daemon=True).start()
+        return None, ours
+
     def _forget(self, number: int) -> None:
-        """End a process, whose step channels end with it."""
-        process, connection = self._processes.pop(number)
+        """End a player, whose step channels end with it; a thread does when its step is done."""
+        process, connection = self._players.pop(number)
         connection.close()
-        # It may be in the middle of a step.
-        os.kill(process, signal.SIGKILL)
-        os.waitpid(process, 0)
+        if process is not None:
+            # It may be in the middle of a step.
+            os.kill(process, signal.SIGKILL)
+            os.waitpid(process, 0)
 
 
 @dataclass(slots=True)
@@ -133,11 +150,19 @@ class _Slot:
 
 
 class _Player:
-    """Plays some of the slots, in a process of its own."""
+    """Plays some of the slots, in a process or a thread of its own."""
 
-    def __init__(self, connection: socket.socket, make: MakeEpisode) -> None:
+    def __init__(
+        self,
+        connection: socket.socket,
+        make: MakeEpisode,
+        keeping: Keeping,
+        left: Callable[[int], None] | None = None,
+    ) -> None:
         self._connection = connection
         self._make = make
+        self._keeping = keeping
+        self._left = left
         self._request: Reset | None = None
         self._slots: dict[int, _Slot] = {}
         # Never the same twice, so that a step that comes late is no other episode's.
@@ -147,15 +172,20 @@ class _Player:
         self._reports = ReportPace()
 
     def run(self) -> None:
-        """Play until the program has gone."""
-        while True:
-            step_channels = {slot.server.step_channel: number for number, slot in self._slots.items()}
-            readable, _, _ = select.select([self._connection, *step_channels], (), ())
-            for each in readable:
-                if isinstance(each, StepChannel):
-                    self._attend(step_channels[each])
-            if self._connection in readable and not self._take():
-                return
+        """Play until the program has gone, or wants it no more."""
+        with contextlib.closing(self._connection):
+            while self._play():
+                pass
+        for number in list(self._slots):
+            self._close(number)
+
+    def _play(self) -> bool:
+        step_channels = {slot.server.step_channel: number for number, slot in self._slots.items()}
+        readable, _, _ = select.select([self._connection, *step_channels], (), ())
+        for each in readable:
+            if isinstance(each, StepChannel):
+                self._attend(step_channels[each])
+        return self._connection not in readable or self._take()
 
     def _take(self) -> bool:
         data, descriptors, _, _ = socket.recv_fds(self._connection, PACKET_BYTES, 1)
@@ -168,7 +198,8 @@ class _Player:
         for descriptor in descriptors:
             os.set_inheritable(descriptor, False)
             self._close(slot)
-            self._slots[slot] = _Slot(StepServer(StepChannel(socket.socket(fileno=descriptor), view), NO_EPISODE))
+            step_channel = StepChannel(socket.socket(fileno=descriptor), view)
+            self._slots[slot] = _Slot(StepServer(step_channel, self._keeping, NO_EPISODE))
         return True
 
     def _attend(self, number: int) -> None:
@@ -176,16 +207,21 @@ class _Player:
         try:
             for asked, headers in slot.server.step_channel.receive():
                 frames = asked.frames if isinstance(asked, AgentStep) else 0
-                signal.setitimer(signal.ITIMER_REAL, HUNG_S + HUNG_FRAME_S * frames)
+                self._alarm(HUNG_S + HUNG_FRAME_S * frames)
                 self._do(number, slot, asked, headers)
         except Exception:  # noqa: BLE001 - it is reported
             # One environment's failure does not affect the others.
             _tell(f"slot {number} has failed")
             slot.server.close()
         finally:
-            signal.setitimer(signal.ITIMER_REAL, 0)
+            self._alarm(0.0)
         if slot.server.step_channel.closed:
             self._close(number)
+
+    def _alarm(self, after_s: float) -> None:
+        # Only processes can be ended.
+        if self._left is None:
+            signal.setitimer(signal.ITIMER_REAL, after_s)
 
     def _do(self, number: int, slot: _Slot, asked: Asked, headers: Headers) -> None:
         if not isinstance(asked, AgentBegin):
@@ -201,12 +237,18 @@ class _Player:
             slot.seeds.seed(asked.seed)
         self._episodes += 1
         seed = slot.seeds.getrandbits(DRAWN_SEED_BITS) if asked.seed is None else asked.seed
-        slot.steps = self._make(number, replace(self._request, episode=self._episodes, seed=seed))
+        try:
+            slot.steps = self._make(number, replace(self._request, episode=self._episodes, seed=seed))
+        except StepFailed as error:
+            slot.server.step_channel.send(ErrorReply(str(error)), 0, headers.message_id)
+            return
         at_once(slot.server.begin(slot.steps, headers.message_id))
 
     def _close(self, number: int) -> None:
         if number in self._slots:
             self._slots.pop(number).server.close()
+            if self._left is not None:
+                self._left(number)
 
 
 def _tell(what: str) -> None:
@@ -235,8 +277,7 @@ def _play(connection: socket.socket, make: MakeEpisode) -> NoReturn:
         own = os.dup(connection.fileno())
         os.dup2(own, FIRST_DESCRIPTOR)
         os.closerange(FIRST_DESCRIPTOR + 1, os.sysconf("SC_OPEN_MAX"))
-        with contextlib.closing(socket.socket(fileno=FIRST_DESCRIPTOR)) as kept:
-            _Player(kept, make).run()
+        _Player(socket.socket(fileno=FIRST_DESCRIPTOR), make, Keeping()).run()
         status = 0
     except BaseException:  # noqa: BLE001 - it is reported
         _tell("the slots have failed")

@@ -233,6 +233,11 @@ class GameTables(Table):
         return bool(self.sources) or (self.program is not None and not self.rewards)
 
     @property
+    def may_be_kept(self) -> bool:
+        """Whether moments of its program may be kept. One that talks to others, who can't go back, has none."""
+        return self.program is not None and not (self.program.accessibility or self.is_heard)
+
+    @property
     def is_heard(self) -> bool:
         """Whether its program is read, and reports rewards of its own as well."""
         return bool(self.sources) and any(reward.source == "reports" for reward in self.rewards)

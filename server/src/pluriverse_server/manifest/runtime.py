@@ -16,7 +16,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pluriverse_protocol.env_options import Value, complete
 from pluriverse_protocol.env_spaces import Spaces
-from pluriverse_protocol.limits import MAX_ENV_ID_CHARS, MAX_FPS, MIN_FPS
+from pluriverse_protocol.limits import MAX_ENV_ID_CHARS, MAX_FPS, MAX_SLOTS, MIN_FPS
 from pluriverse_protocol.metadata import HEIGHT, WIDTH
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 
@@ -235,8 +235,11 @@ class Manifest(GameTables):
         return tuple(program.clock) if program is not None else ("realtime",)
 
     def slots(self, env_id: str) -> int:
-        program = self.game(env_id).program
-        return program.slots if program is not None and "lockstep" in program.clock else 1
+        game = self.game(env_id)
+        program = game.program
+        if program is None or "lockstep" not in program.clock:
+            return 1
+        return MAX_SLOTS if self.plays_scraped and game.may_be_kept else program.slots
 
     def with_games(self, games: Sequence[GameFile]) -> Manifest:
         envs = [

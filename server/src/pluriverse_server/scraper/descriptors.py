@@ -344,6 +344,8 @@ class Plan:
             raise NotKept(f"process {template.ancestor} has its terminal open as /dev/tty")
         if stat.S_ISDIR(mode) and self._is_below_home(target):
             template.steps.append((PUT, file, self._give_below_home(template, target, os.O_DIRECTORY), flags, 0, 0))
+        if target in self._places:
+            template.put(self._places[target], file, flags)
         if not stat.S_ISREG(mode) or target in self._places:
             return
         is_gone, is_own = target.endswith(_GONE), self._is_below_home(target)

@@ -17,11 +17,12 @@ from pluriverse_server.kit.step_channel import ReportPace
 from pluriverse_server.lockstep import Advance
 
 from .descriptors import NotKept
-from .pace import HANG_S, SteppedPace
-from .play import KeptPlay, Play
+from .pace import HANG_S
+from .play import Play
 from .player import Broken
 from .source_reader import Cycle
 from .step_channels import ReportedSteps
+from .stepped import KeptPlay, Stepped
 
 log = logging.getLogger(__name__)
 
@@ -31,7 +32,7 @@ HANGS: Final = f"the program computed for {HANG_S:g} s without waiting"
 
 @dataclass(frozen=True, slots=True)
 class _Moment:
-    """A moment of an episode that ``play`` played."""
+    """A moment of an episode that a world of ``play`` played."""
 
     play: Play
     kept: KeptPlay
@@ -45,20 +46,21 @@ class ScrapedSteps(ReportedSteps):
 
     def __init__(
         self,
-        play: Play,
+        stepped: Stepped,
         reset: Reset,
-        report: Callable[[Cycle, Sequence[Report]], None],
-        switch: Callable[[Play], None] = lambda play: None,
+        go_to: Callable[[Play, KeptPlay, int], Stepped],
+        report: Callable[[Cycle, Sequence[Report]], None] = lambda cycle, reports: None,
     ) -> None:
-        """``report`` is called with each cycle and what follows from it.
+        """``go_to`` is called to be at a moment of a play, in an episode, and returns what goes on from there.
 
-        ``switch``: with another play, which goes on in the place of this one.
+        ``report``: with each cycle and what follows from it.
         """
         super().__init__(reset)
         self.ended = asyncio.Event()
-        self._be(play)
+        self.frames = 0
+        self._be(stepped)
         self._report = report
-        self._switch = switch
+        self._go_to = go_to
         self._why_not_kept = ""
         self._over_at = None if reset.time_limit_s is None else self._pace.now() + reset.time_limit_s
         self._reports = ReportPace()
@@ -68,39 +70,37 @@ class ScrapedSteps(ReportedSteps):
         if self.over:
             self.ended.set()
 
-    def _be(self, play: Play) -> None:
-        assert isinstance(play.pace, SteppedPace)
-        assert play.still is not None
-        self._play, self._pace, self._still = play, play.pace, play.still
+    def _be(self, stepped: Stepped) -> None:
+        assert stepped.still is not None
+        self._stepped, self._pace, self._still = stepped, stepped.stepped_pace, stepped.still
 
     def keep(self) -> Kept | None:
         """Return the present moment; None if it can't be kept, which ``info`` explains."""
         try:
-            kept = self._play.keep()
+            kept = self._stepped.keep()
         except NotKept as error:
             self._why_not_kept = str(error)
             log.info("a snapshot is played again: %s", error)
             return None
-        moment = _Moment(self._play, kept, self._over_at, self.text, self.observation)
+        moment = _Moment(self._stepped.origin, kept, self._over_at, self.text, self.observation)
         return Kept(moment, kept.moment.size, kept.moment.close)
 
     def go_back(self, kept: Kept) -> None:
         moment = kept.state
         if not isinstance(moment, _Moment) or moment.play.is_stopping or not moment.kept.moment.is_kept:
             raise ValueError("the snapshot's program has ended")
-        self._switch(moment.play)
         try:
-            moment.play.go_back(moment.kept, self.episode)
+            self._be(self._go_to(moment.play, moment.kept, self.episode))
         except Broken as error:
             raise ValueError(str(error)) from error
-        self._be(moment.play)
         self._over_at, self.text, self.observation = moment.over_at, moment.text, moment.observation
         self.take()
 
     def play(self, events: Sequence[Event], frames: int) -> Outcome:
-        self._still.apply([*self._play.pressed(), *events])
+        self._still.apply([*self._stepped.pressed(), *events])
         self.text = ""
         for _ in range(frames):
+            self.frames += 1
             self.hear(*self._judge(self._pace.step(HANG_S)))
             if self.over:
                 break
@@ -115,7 +115,7 @@ class ScrapedSteps(ReportedSteps):
         return Seen(self._still.see(), self.text, self.observation, info)
 
     def _judge(self, answer: Advance) -> list[Report]:
-        play = self._play
+        play = self._stepped
         if answer is Advance.LATE:
             return self._break_off(HANGS)
         try:
@@ -133,7 +133,7 @@ class ScrapedSteps(ReportedSteps):
         return reports
 
     def _break_off(self, reason: str) -> list[Report]:
-        reports = self._play.rules.cut(self._pace.unix(), reason)
-        self._play.break_off(reason)
+        reports = self._stepped.rules.cut(self._pace.unix(), reason)
+        self._stepped.break_off(reason)
         self._report(Cycle(self._pace.unix(), {}, 0.0), reports)
         return reports

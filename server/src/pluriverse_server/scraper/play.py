@@ -39,7 +39,6 @@ from pluriverse_server.x11.framebuffer import FILE, NoFramebuffer, framebuffer
 from .child import Child
 from .cookies import Cookies
 from .daemon_connection import SOCKET_VARIABLE
-from .descriptors import NotKept
 from .home import HELD_HOME, HomeError, hold_home, home_environment, make_home
 from .limits import BACKGROUND_NICE, Limits, below, can_raise_priority, raise_priority, watch
 from .mirror import Mirror
@@ -48,11 +47,12 @@ from .pace import Pace, SteppedPace
 from .player import Broken
 from .report_listener import ReportListener
 from .screen_watch import ScreenWatch
-from .source_reader import Cycle, KeptReadings, SourceReader
+from .source_reader import Cycle, SourceReader
+from .stepped import FOLDER_PREFIX, Copy, KeptPlay, Stepped
 from .steps import StepFailed, Steps
 from .still_screen import StillScreen
 from .tree import descendants, signal_all
-from .worlds import Moment, Siblings, World, WorldLost
+from .worlds import Siblings, World
 
 log = logging.getLogger(__name__)
 
@@ -111,36 +111,24 @@ class _Open:
     nested: NestedScreen | None
 
 
-@dataclass(frozen=True, slots=True)
-class KeptPlay:
-    """A moment of a play, to which its program can go back."""
-
-    moment: Moment
-    rules: object
-    readings: KeptReadings
-    last: Cycle
-
-
-class Play:
+class Play(Stepped):
     """A running program, its screen and its sources. Made by ``Play.start``; ``stop`` ends everything."""
 
     def __init__(self, settings: PlaySettings, on_cycle: Callable[[Play, Cycle], None]) -> None:
+        super().__init__(Rules(settings.game))
         self.settings = settings
-        self.rules = Rules(settings.game)
-        self.still: StillScreen | None = None
-        """In lockstep: the screen of a program that stands."""
+        self.picture: Sequence[int] = ()
+        self.hidden: Sequence[int] | None = None
+        """In lockstep: the part of the screen to see, and that where something goes by real time."""
         self._on_cycle = on_cycle
         self._pace: Pace | SteppedPace | None = None
         self._own_screen: OwnScreen | None = None
-        self._world: World | None = None
         self._mirror: Mirror | None = None
         self._outer: SharedDesktop | None = None
         self._memory: Pixels | None = None
         self._open: _Open | None = None
         self._child: Child | None = None
         self._report_listener: ReportListener | None = None
-        self._last: Cycle | None = None
-        self._broken: str | None = None
         self.stuck: str | None = None
         """Why a thread of this process will never end."""
         self._exit_stack = contextlib.AsyncExitStack()
@@ -176,7 +164,7 @@ class Play:
 
     async def _start(self, desktop: SharedDesktop, *, background: bool) -> None:
         settings, program = self.settings, self.settings.program
-        folder = Path(tempfile.mkdtemp(prefix="play-", dir=desktop.folder))
+        folder = Path(tempfile.mkdtemp(prefix=FOLDER_PREFIX, dir=desktop.folder))
         self._exit_stack.callback(shutil.rmtree, folder, ignore_errors=True)
         nested: NestedScreen | None = None
         screen = desktop.screen
@@ -187,7 +175,7 @@ class Play:
             desktop.cookies.add(screen)
             self._exit_stack.callback(desktop.cookies.remove, screen)
         clock = self._make_clock(folder) if settings.lockstep else None
-        if clock is not None and self._may_be_kept():
+        if clock is not None and settings.game.may_be_kept and OwnScreen.is_possible():
             self._own_screen = own = await OwnScreen.start(*desktop.size, folder, clock)
             self._exit_stack.push_async_callback(own.stop)
             screen = own.environment
@@ -233,9 +221,10 @@ class Play:
         self._exit_stack.callback(watch.close)
         command = settings.command(str(named_home))
         if settings.lockstep:
-            picture = settings.game.episode.picture or (0, 0, *desktop.size)
-            self.still = StillScreen(display, cookies, picture, desktop.block, memory)
+            self.picture, self.hidden = settings.game.episode.picture or (0, 0, *desktop.size), desktop.block
+            self.still = StillScreen(display, cookies, self.picture, self.hidden, memory)
             self._exit_stack.callback(self.still.close)
+            self.still.begin()
             if clock is not None:
                 clock.watch(self.still.server_pid)
                 command = clock.command(command)
@@ -260,13 +249,8 @@ class Play:
         limits = Limits(program.limits, self._processes, home, lambda: child.printed_bytes)
         self._watch_limits(limits)
 
-    def _may_be_kept(self) -> bool:
-        """Return whether moments of the program may be kept. One that talks to others, who can't go back, has none."""
-        game = self.settings.game
-        return OwnScreen.is_possible() and not (self.settings.program.accessibility or game.is_heard)
-
     def _processes(self) -> list[int]:
-        return self._world.processes() if self._world is not None else below(self.child.keeper.pid)
+        return self.world.processes() if self.world is not None else below(self.child.keeper.pid)
 
     def _mirrored(self) -> None:
         """Show the program's own screen on the remote's."""
@@ -308,7 +292,7 @@ class Play:
                 server = self.still.server_pid
                 siblings = Siblings(self._own_screen.hub, child.keeper.pid, server)
                 self._exit_stack.callback(siblings.close)
-                self._world = World(
+                self.world = World(
                     siblings,
                     clock,
                     home,
@@ -325,7 +309,7 @@ class Play:
     def _freeze(self, clock: PreloadedClock | FrozenClock | None) -> None:
         if isinstance(clock, PreloadedClock):
             clock.leave()
-        self._world = None
+        self.world = None
         keeper = self.child.keeper.pid
         frozen = FrozenClock(lambda: descendants(keeper))
         self._exit_stack.callback(frozen.close)
@@ -354,43 +338,29 @@ class Play:
         self._check_clock()
         game = self.settings.game
         await self.lead(*game.reset.start, *game.reset.steps, reset=self.settings.reset)
-        if self._world is not None:
+        if self.world is not None:
             # Clients that can't go back.
             self._opened.watch.close()
             await self._opened.steps.close()
 
-    def keep(self) -> KeptPlay:
-        """Return the present moment; raise NotKept with the reason why it can't be kept. Blocking."""
-        if self._world is None:
-            raise NotKept("the program has a screen with others, or no clock of ours")
-        if self._broken is not None or self.has_ended or self._last is None:
-            raise NotKept("the program has ended")
-        readings = self._opened.sources.keep()
-        return KeptPlay(self._world.keep(), self.rules.keep(), readings, self._last)
-
     def go_back(self, kept: KeptPlay, episode_id: int) -> None:
-        """Be where the play was at a moment of its own, now in this episode; raise Broken if it can't be. Blocking."""
-        world = self._world
-        if world is None or self._broken is not None or self.is_stopping:
-            raise Broken(self._broken or "the program has ended")
-        try:
-            world.go_back(kept.moment)
-        except WorldLost as error:
-            self.break_off(str(error))
-            raise Broken(str(error)) from error
-        self.child.become(world.program)
-        self.rules.go_back(kept.rules, episode_id)
-        self._opened.sources.go_back(kept.readings)
-        self._last = kept.last
+        super().go_back(kept, episode_id)
+        assert self.world is not None
+        self.child.become(self.world.program)
         self._mirrored()
         self._touch()
+
+    def copy(self, kept: KeptPlay, episode_id: int) -> Copy:
+        """Return another world of this program, at a moment of it, that goes on beside; raise Broken. Blocking."""
+        assert self._outer is not None
+        return Copy(self, kept, episode_id, self._opened.environment, self._outer.folder)
 
     def go_aside(self) -> bool:
         """End all but what is kept of moments; return whether there is any."""
         self._hide()
-        if self._world is None or not self._world.siblings.templates:
+        if self.world is None or not self.world.siblings.templates:
             return False
-        self._world.end()
+        self.world.end()
         return True
 
     def _touch(self) -> None:
@@ -440,9 +410,9 @@ class Play:
 
     def heard(self) -> list[Report]:
         """Return what the program reported since the last call, and what follows from it."""
-        assert self._last is not None
+        assert self.last is not None
         said = self._report_listener.take() if self._report_listener is not None else []
-        return [follows for report in said for follows in self.rules.hear(self._last.at, report)]
+        return [follows for report in said for follows in self.rules.hear(self.last.at, report)]
 
     async def tree(self, picture: Box) -> Tree:
         if self.has_ended:
@@ -500,10 +470,10 @@ class Play:
         return cycle
 
     def begin(self, episode_id: int) -> list[Report]:
-        assert self._last is not None
+        assert self.last is not None
         self.pace.begin()
-        self.rules.begin(episode_id, self._last.at)
-        return self.rules.feed(self._last.at, self._last.readings)
+        self.rules.begin(episode_id, self.last.at)
+        return self.rules.feed(self.last.at, self.last.readings)
 
     async def cycle(self) -> Cycle:
         """Read every source when the next cycle is due."""
@@ -517,29 +487,25 @@ class Play:
         self._opened.watch.rearm()
         try:
             # What an ended program leaves on the screen doesn't count.
-            self._last = await self._opened.sources.read(screen=not self.has_ended)
+            self.last = await self._opened.sources.read(screen=not self.has_ended)
         except _FAILURES as error:
-            raise self._failed(error) from error
-        return self._last
+            raise self.failed(error) from error
+        return self.last
 
     def cycle_still(self) -> Cycle:
-        """Read every source of a program that stands still. Blocking."""
         self._require_whole()
-        try:
-            self._last = self._opened.sources.read_still(self.pace.unix(), screen=not self.has_ended)
-        except _FAILURES as error:
-            raise self._failed(error) from error
+        cycle = super().cycle_still()
         self._touch()
-        return self._last
+        return cycle
 
-    def _failed(self, error: Exception) -> Broken:
+    def failed(self, error: Exception) -> Broken:
         if isinstance(error, SourceHangs):
             self.stuck = str(error)
         return Broken(str(error))
 
     def _require_whole(self) -> None:
-        if self._broken is not None:
-            raise Broken(self._broken)
+        if self.broken is not None:
+            raise Broken(self.broken)
         if self._report_listener is not None and self._report_listener.loss is not None and not self.has_ended:
             raise Broken(self._report_listener.loss)
 
@@ -547,6 +513,19 @@ class Play:
     def pace(self) -> Pace | SteppedPace:
         assert self._pace is not None
         return self._pace
+
+    @property
+    def stepped_pace(self) -> SteppedPace:
+        assert isinstance(self._pace, SteppedPace)
+        return self._pace
+
+    @property
+    def sources(self) -> SourceReader:
+        return self._opened.sources
+
+    @property
+    def origin(self) -> Play:
+        return self
 
     @property
     def _opened(self) -> _Open:
@@ -584,7 +563,7 @@ class Play:
 
     def break_off(self, reason: str) -> None:
         """End the program at once; ``cycle`` raises ``Broken`` with the reason."""
-        self._broken = reason
+        self.broken = reason
         self.child.end()
 
 

@@ -7,6 +7,7 @@ import logging
 import math
 import time
 from collections.abc import Coroutine, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -23,6 +24,8 @@ from pluriverse_protocol.reports import (
 )
 
 from pluriverse_server.display import AsyncInitialState, DisplayLost
+from pluriverse_server.kit.lockstep import StepFailed
+from pluriverse_server.kit.slots import Slots
 from pluriverse_server.manifest.draft import drop_sources, missing_pictures
 from pluriverse_server.manifest.game import GameTables
 from pluriverse_server.manifest.runtime import EnvTable, Manifest
@@ -32,11 +35,12 @@ from pluriverse_server.tasks import start_task
 from .daemon_connection import DaemonConnection
 from .descriptors import NotKept
 from .lockstep import ScrapedSteps
-from .play import KeptPlay, Play, PlaySettings, SharedDesktop
+from .play import Play, PlaySettings, SharedDesktop
 from .player import Broken
 from .source_reader import Cycle, changed
 from .spares import Spares
 from .step_channels import StepChannels
+from .stepped import Copy, KeptPlay, Stepped
 
 log = logging.getLogger(__name__)
 
@@ -75,7 +79,11 @@ class Session:
         self._spares: Spares | None = None
         self._spare_settings: PlaySettings | None = None
         self._episode = 0
-        self._step_channels = StepChannels()
+        self._loop = asyncio.get_running_loop()
+        # What plays in the slots beside the remote's own environment; and held while a program is started for one.
+        self._copies: dict[int, Copy] = {}
+        self._starting = asyncio.Lock()
+        self._step_channels = StepChannels(slots=Slots(self._begin_copy, daemon.send, self._leave_copy))
         self._state: AsyncInitialState | None = None
         self._reported: dict[str, dict[str, Any]] = {}
         self._all_reported_at = 0.0
@@ -89,6 +97,7 @@ class Session:
         lockstep = reset.clock == "lockstep"
         settings = PlaySettings(self._directory, game, entry, reset.seed, reset.fps, reset.options, lockstep, reset)
         await self._step_channels.begin(None)
+        self._step_channels.asked(reset)
         play = await self._prepared(settings)
         first = play.begin(reset.episode)
         picture = game.episode.picture
@@ -195,17 +204,63 @@ class Session:
         if before is not None and not self._set_aside(before):
             self._stop_later(before.stop())
 
+    def _go_to(self, play: Play, kept: KeptPlay, episode_id: int) -> Stepped:
+        self._switch(play)
+        play.go_back(kept, episode_id)
+        return play
+
     def _set_aside(self, play: Play) -> bool:
         """Leave nothing of a play but its moments; return whether it has any. The longest unused is stopped."""
         if play.is_stopping or play.child.has_lost_keeper or play.stuck is not None or not play.go_aside():
             self._ready.pop(play, None)
             return False
         self._aside.append(play)
-        while len(self._aside) > ASIDE:
-            oldest = self._aside.pop(0)
+        played = {copy.origin for copy in self._copies.values()}
+        unused = [each for each in self._aside if each not in played]
+        for oldest in unused[: max(0, len(unused) - ASIDE)]:
+            self._aside.remove(oldest)
             self._ready.pop(oldest, None)
             self._stop_later(oldest.stop())
         return True
+
+    # ── slots: each is a copy of a program's world, played in a thread ──────────────────────────────────────────────
+
+    def _begin_copy(self, slot: int, reset: Reset) -> ScrapedSteps:
+        entry = self._catalogue[reset.env]
+        game = self._game(reset.env)
+        settings = PlaySettings(self._directory, game, entry, reset.seed, reset.fps, reset.options, True, reset)
+        try:
+            play, kept = asyncio.run_coroutine_threadsafe(self._begun(settings), self._loop).result()
+            return ScrapedSteps(self._copy_at(slot, play, kept, reset.episode), reset, partial(self._copy_at, slot))
+        except Broken as error:
+            raise StepFailed(str(error)) from error
+
+    def _copy_at(self, slot: int, play: Play, kept: KeptPlay, episode_id: int) -> Copy:
+        copy = self._copies.get(slot)
+        if copy is not None and copy.origin is play and copy.broken is None:
+            copy.go_back(kept, episode_id)
+            return copy
+        self._leave_copy(slot)
+        self._copies[slot] = play.copy(kept, episode_id)
+        return self._copies[slot]
+
+    def _leave_copy(self, slot: int) -> None:
+        copy = self._copies.pop(slot, None)
+        if copy is not None:
+            copy.close()
+
+    async def _begun(self, settings: PlaySettings) -> tuple[Play, KeptPlay]:
+        """Return where episodes of such settings begin, of a program that was started before, or is now."""
+        async with self._starting:
+            for play, kept in self._ready.items():
+                if not play.is_stopping and play.settings.begins_as(settings):
+                    return play, kept
+            play = await self._make(settings, background=True)
+            self._keep_ready(play)
+            if play not in self._ready or not self._set_aside(play):
+                self._stop_later(play.stop())
+                raise Broken("its episodes can't be begun from a snapshot")
+            return play, self._ready[play]
 
     async def _screen_state(self) -> AsyncInitialState:
         """Return that of the screen, as it is before the first program's start."""
@@ -305,7 +360,7 @@ class Session:
                 return
 
     async def _step(self, play: Play, reset: Reset, first: Sequence[Report]) -> None:
-        episode = ScrapedSteps(play, reset, self._report_step, self._switch)
+        episode = ScrapedSteps(play, reset, self._go_to, self._report_step)
         episode.hear(*first)
         # What is earned by then was reported, and is no step's.
         episode.take()

@@ -10,6 +10,7 @@ from pluriverse_protocol.reports import Done, Observation, Report, Reset, Reward
 
 from pluriverse_server.kit.lockstep import Lockstep, Steps, Waited, Work
 from pluriverse_server.kit.outcome import Outcome
+from pluriverse_server.kit.slots import Slots
 from pluriverse_server.permitted import Permitted, permitted_by
 from pluriverse_server.tasks import start_task
 
@@ -49,15 +50,23 @@ class ReportedSteps:
 
 
 class StepChannels:
-    def __init__(self, *, waits: bool = False) -> None:
-        """``waits``: episodes are played on the event loop. Else the event loop stands still while a step is played."""
+    def __init__(self, *, waits: bool = False, slots: Slots | None = None) -> None:
+        """``waits``: episodes are played on the event loop. Else the event loop stands still while a step is played.
+
+        ``slots``: those beside the program's own environment, if it has any.
+        """
         self.turn = asyncio.Lock()
         """Held while a step is played that waits."""
-        self._lockstep = Lockstep()
+        self._lockstep = Lockstep(slots)
         self._loop = asyncio.get_running_loop()
         self._listening: dict[int, Waited] = {}
         self._due: asyncio.Queue[Work] = asyncio.Queue()
         self._worker = start_task(self._do(), "steps") if waits else None
+        self._listen()
+
+    def asked(self, reset: Reset) -> None:
+        """Note what the daemon has asked for, before it begins."""
+        self._lockstep.asked(reset)
         self._listen()
 
     async def begin(self, episode: Steps | None) -> None:

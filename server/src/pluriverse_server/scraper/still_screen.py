@@ -55,7 +55,9 @@ class StillScreen:
             self._connection.xfixes_query_version()
             self._connection.screen().root.xfixes_hide_cursor()
         self._repeat(X.AutoRepeatModeOff)
-        # Where it is on a new server: keys go to the window below it. Where it was left before would be chance.
+
+    def begin(self) -> None:
+        """Put the pointer where it is on a new server: keys go to the window below it."""
         screen = self._connection.screen()
         self.injector.apply([PointerEvent(screen.width_in_pixels // 2, screen.height_in_pixels // 2, 0)])
 

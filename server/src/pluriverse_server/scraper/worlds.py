@@ -274,6 +274,11 @@ class World:
         siblings.worlds.append(self)
 
     @property
+    def screen(self) -> Path:
+        """Where its X server keeps its pixels."""
+        return self._place.screen
+
+    @property
     def display(self) -> str:
         """The display of a world that was made again."""
         return self._listening.display

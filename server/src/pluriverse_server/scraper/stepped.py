@@ -1,0 +1,200 @@
+"""A program in lockstep at one moment after another: its world, its screen and what is read of it.
+
+That of a play, or a copy beside it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import tempfile
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from pluriverse_protocol.events import KeyEvent, PointerEvent
+
+from pluriverse_server.display import DisplayLost
+from pluriverse_server.lockstep import NoClock, PreloadedClock
+from pluriverse_server.sources.program import ProgramOutput, Target
+from pluriverse_server.sources.reading import SourceError
+from pluriverse_server.sources.rules import Rules
+from pluriverse_server.sources.screen.grab import ScreenLost
+from pluriverse_server.x11.framebuffer import FILE, NoFramebuffer, framebuffer
+
+from .descriptors import NotKept
+from .home import HomeError, make_home
+from .limits import Limits, watch
+from .pace import SteppedPace
+from .player import Broken
+from .source_reader import Cycle, KeptReadings, SourceReader
+from .still_screen import StillScreen
+from .worlds import Moment, World, WorldLost
+
+if TYPE_CHECKING:
+    from .play import Play
+
+FOLDER_PREFIX: Final = "play-"
+
+
+@dataclass(frozen=True, slots=True)
+class KeptPlay:
+    """A moment of a program, to which it can go back."""
+
+    moment: Moment
+    rules: object
+    readings: KeptReadings
+    last: Cycle
+
+
+class Stepped:
+    """A program that goes on as it is stepped, at least while it has a ``world``."""
+
+    def __init__(self, rules: Rules) -> None:
+        self.rules = rules
+        self.still: StillScreen | None = None
+        """The screen of a program that stands."""
+        self.world: World | None = None
+        self.broken: str | None = None
+        """Why it can't go on."""
+        self.last: Cycle | None = None
+
+    @property
+    def origin(self) -> Play:
+        """The play whose program it is."""
+        raise NotImplementedError
+
+    @property
+    def sources(self) -> SourceReader:
+        raise NotImplementedError
+
+    @property
+    def stepped_pace(self) -> SteppedPace:
+        raise NotImplementedError
+
+    @property
+    def has_ended(self) -> bool:
+        raise NotImplementedError
+
+    def break_off(self, reason: str) -> None:
+        """End the program at once; ``cycle_still`` raises ``Broken`` with the reason."""
+        raise NotImplementedError
+
+    def pressed(self) -> Sequence[KeyEvent | PointerEvent]:
+        """Return what people have pressed since the last call on a screen of the remote's that isn't the program's."""
+        return ()
+
+    def keep(self) -> KeptPlay:
+        """Return the present moment; raise NotKept with the reason why it can't be kept. Blocking."""
+        if self.world is None:
+            raise NotKept("the program has a screen with others, or no clock of ours")
+        if self.broken is not None or self.has_ended or self.last is None:
+            raise NotKept("the program has ended")
+        readings = self.sources.keep()
+        return KeptPlay(self.world.keep(), self.rules.keep(), readings, self.last)
+
+    def go_back(self, kept: KeptPlay, episode_id: int) -> None:
+        """Be where the program was at a moment, now in this episode; raise Broken if it can't be. Blocking."""
+        if self.world is None or self.broken is not None or self.origin.is_stopping:
+            raise Broken(self.broken or "the program has ended")
+        try:
+            self.world.go_back(kept.moment)
+        except WorldLost as error:
+            self.break_off(str(error))
+            raise Broken(str(error)) from error
+        self.rules.go_back(kept.rules, episode_id)
+        self.sources.go_back(kept.readings)
+        self.last = kept.last
+
+    def cycle_still(self) -> Cycle:
+        """Read every source of a program that stands still. Blocking."""
+        if self.broken is not None:
+            raise Broken(self.broken)
+        try:
+            self.last = self.sources.read_still(self.stepped_pace.unix(), screen=not self.has_ended)
+        except (SourceError, ScreenLost, DisplayLost, OSError) as error:
+            raise self.failed(error) from error
+        return self.last
+
+    def failed(self, error: Exception) -> Broken:
+        """Return what is to be raised for what went wrong as it was read."""
+        return Broken(str(error))
+
+
+class Copy(Stepped):
+    """A world beside that of a play, with a screen, a HOME and a time of its own. Blocking; ``close`` ends it."""
+
+    def __init__(
+        self, play: Play, kept: KeptPlay, episode_id: int, environment: Mapping[str, str], parent: Path
+    ) -> None:
+        """Be at a moment of the play's program, or raise Broken."""
+        settings = play.settings
+        super().__init__(Rules(settings.game))
+        self._play = play
+        self._exit_stack = contextlib.ExitStack()
+        # Of a name as long as the play's: the program has it in its memory.
+        folder = Path(tempfile.mkdtemp(prefix=FOLDER_PREFIX, dir=parent))
+        self._exit_stack.callback(shutil.rmtree, folder, ignore_errors=True)
+        try:
+            self._begin(kept, episode_id, environment, folder)
+        except (DisplayLost, HomeError, NoClock, NoFramebuffer, OSError) as error:
+            self.close()
+            raise Broken(f"there can't be another world of the program: {error}") from error
+        except BaseException:
+            self.close()
+            raise
+
+    def _begin(self, kept: KeptPlay, episode_id: int, environment: Mapping[str, str], folder: Path) -> None:
+        play, settings = self._play, self._play.settings
+        assert play.world is not None
+        home, screen = folder / "home", folder / FILE
+        make_home(home, None)
+        shutil.copyfile(play.world.screen, screen)
+        clock = PreloadedClock(folder, seed=settings.seed, frame_time=1 / settings.fps)
+        self._exit_stack.callback(clock.close)
+        siblings = play.world.siblings
+        clock.place(siblings.hub.path, home)
+        memory = framebuffer(screen)
+        self.world = world = World(siblings, clock, home, screen)
+        self._exit_stack.callback(world.close)
+        self._pace = SteppedPace(settings.fps, clock)
+        target = Target(lambda: world.program, home, ProgramOutput(), lambda: None, environment)
+        self._sources = SourceReader(settings.game, settings.directory, target, world.display, memory)
+        self._exit_stack.callback(self._sources.close)
+        self.go_back(kept, episode_id)
+        display, cookies = world.display, Path(environment["XAUTHORITY"])
+        self.still = StillScreen(display, cookies, play.picture, play.hidden, memory)
+        self._exit_stack.callback(self.still.close)
+        (injector,) = kept.moment.clients
+        self.still.injector.adopt(injector)
+        world.clients = [self.still.injector]
+        stopped = threading.Event()
+        self._exit_stack.callback(stopped.set)
+        watch(Limits(settings.program.limits, world.processes, home), stopped, self.break_off)
+
+    @property
+    def origin(self) -> Play:
+        return self._play
+
+    @property
+    def sources(self) -> SourceReader:
+        return self._sources
+
+    @property
+    def stepped_pace(self) -> SteppedPace:
+        return self._pace
+
+    @property
+    def has_ended(self) -> bool:
+        return self.world is None or self.world.has_ended
+
+    def break_off(self, reason: str) -> None:
+        self.broken = reason
+        if self.world is not None:
+            self.world.end()
+
+    def close(self) -> None:
+        """End it."""
+        self._exit_stack.close()
