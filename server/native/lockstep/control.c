@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -27,6 +28,9 @@
 
 /* One that sleeps for so long waits for more than a file, or a child that is being loaded. */
 #define ASLEEP_NS 20000000
+
+/* How long a step waits for a processor. */
+#define CROWDED_NS 100000000LL
 
 /* A slot of a thread that was never born: its process was killed between the two, or had no more threads. */
 #define BIRTH_NS 100000000LL
@@ -128,10 +132,41 @@ static void let_run(int tid, const cpu_set_t *processors) {
     if (tid) sched_setaffinity(tid, sizeof *processors, processors);
 }
 
-/* Have a step's threads, of which one runs at a time, all run on the processor that we are on: waking a thread on another
- * one takes longer than most of their turns. Not all systems let us. */
+/* How many steps are played on each processor. Two on one would take turns by the kernel's slices, each far longer than
+ * their own: so steps wait for a processor, though not long for those of a program that hangs. */
+static int steps_on[CPU_SETSIZE];
+static pthread_mutex_t choosing = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t left = PTHREAD_COND_INITIALIZER;
+
+static int take_processor(const struct control *control) {
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += CROWDED_NS;
+    until.tv_sec += until.tv_nsec / SECOND_NS;
+    until.tv_nsec %= SECOND_NS;
+    int best = sched_getcpu(), error = 0;
+    pthread_mutex_lock(&choosing);
+    while (steps_on[best]) {
+        for (int i = 0; i < CPU_SETSIZE; i++)
+            if (CPU_ISSET(i, &control->processors) && steps_on[i] < steps_on[best]) best = i;
+        if (!steps_on[best] || error) break;
+        error = pthread_cond_timedwait(&left, &choosing, &until);
+    }
+    steps_on[best]++;
+    pthread_mutex_unlock(&choosing);
+    return best;
+}
+static void leave_processor(int processor) {
+    pthread_mutex_lock(&choosing);
+    steps_on[processor]--;
+    pthread_cond_signal(&left);
+    pthread_mutex_unlock(&choosing);
+}
+
+/* Have a step's threads, of which one runs at a time, all run on one processor, ours: waking a thread on another one
+ * takes longer than most of their turns. Not all systems let us. */
 static void gather(struct control *control) {
-    int processor = sched_getcpu();
+    int processor = take_processor(control);
     cpu_set_t here;
     CPU_ZERO(&here);
     CPU_SET(processor, &here);
@@ -437,6 +472,7 @@ PUBLIC int lockstep_advance(struct control *control, int64_t ns, int64_t patienc
     control->limit += ns;
     gather(control);
     int how = advance(control, real_now() + patience_ns);
+    leave_processor(control->processor);
     sched_setaffinity(0, sizeof control->processors, &control->processors);
     return how;
 }

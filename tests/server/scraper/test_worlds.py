@@ -248,3 +248,5 @@ async def test_worlds_go_on_beside_each_other_and_a_moment_of_one_is_gone_to_in_
             for each in (agent, *copies):
                 reply, pixels = await each.play(*presses_right(number))
                 assert (zlib.crc32(pixels.tobytes()), reply.reward) == (picture, reward)
+        for each in copies:
+            each.close()

@@ -238,6 +238,8 @@ class Lockstep:
         if self._handovers is not None:
             self._handovers.close()
             self._handovers = None
+        if self._slots is not None:
+            self._slots.hang_up()
         self._hang_up()
 
     def _accept(self, handovers: HandoverSocket) -> Iterator[Work]:

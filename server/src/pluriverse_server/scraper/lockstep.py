@@ -17,7 +17,7 @@ from pluriverse_server.kit.step_channel import ReportPace
 from pluriverse_server.lockstep import Advance
 
 from .descriptors import NotKept
-from .pace import HANG_S
+from .pace import HANG_S, SteppedPace
 from .play import Play
 from .player import Broken
 from .source_reader import Cycle
@@ -71,8 +71,9 @@ class ScrapedSteps(ReportedSteps):
             self.ended.set()
 
     def _be(self, stepped: Stepped) -> None:
+        assert isinstance(stepped.pace, SteppedPace)
         assert stepped.still is not None
-        self._stepped, self._pace, self._still = stepped, stepped.stepped_pace, stepped.still
+        self._stepped, self._pace, self._still = stepped, stepped.pace, stepped.still
 
     def keep(self) -> Kept | None:
         """Return the present moment; None if it can't be kept, which ``info`` explains."""

@@ -240,7 +240,7 @@ class Play(Stepped):
             env=env,
             folder=folder,
             output=output,
-            nice=BACKGROUND_NICE if background and can_raise_priority() else 0,
+            nice=BACKGROUND_NICE if background and not settings.lockstep and can_raise_priority() else 0,
             network=program.network,
         )
         self._exit_stack.push_async_callback(child.stop)
@@ -469,12 +469,6 @@ class Play(Stepped):
             raise Broken(f"the program ended before its episode began: {self.child.describe_end()}")
         return cycle
 
-    def begin(self, episode_id: int) -> list[Report]:
-        assert self.last is not None
-        self.pace.begin()
-        self.rules.begin(episode_id, self.last.at)
-        return self.rules.feed(self.last.at, self.last.readings)
-
     async def cycle(self) -> Cycle:
         """Read every source when the next cycle is due."""
         answer = await self.pace.next()
@@ -512,11 +506,6 @@ class Play(Stepped):
     @property
     def pace(self) -> Pace | SteppedPace:
         assert self._pace is not None
-        return self._pace
-
-    @property
-    def stepped_pace(self) -> SteppedPace:
-        assert isinstance(self._pace, SteppedPace)
         return self._pace
 
     @property

@@ -98,7 +98,8 @@ class Session:
         settings = PlaySettings(self._directory, game, entry, reset.seed, reset.fps, reset.options, lockstep, reset)
         await self._step_channels.begin(None)
         self._step_channels.asked(reset)
-        play = await self._prepared(settings)
+        async with self._starting:
+            play = await self._prepared(settings)
         first = play.begin(reset.episode)
         picture = game.episode.picture
         box = (picture[0], picture[1], picture[2], picture[3]) if picture is not None else None
@@ -231,9 +232,14 @@ class Session:
         settings = PlaySettings(self._directory, game, entry, reset.seed, reset.fps, reset.options, True, reset)
         try:
             play, kept = asyncio.run_coroutine_threadsafe(self._begun(settings), self._loop).result()
-            return ScrapedSteps(self._copy_at(slot, play, kept, reset.episode), reset, partial(self._copy_at, slot))
+            copy = self._copy_at(slot, play, kept, reset.episode)
         except Broken as error:
             raise StepFailed(str(error)) from error
+        steps = ScrapedSteps(copy, reset, partial(self._copy_at, slot))
+        steps.hear(*copy.begin(reset.episode))
+        # What is earned by then is no step's.
+        steps.take()
+        return steps
 
     def _copy_at(self, slot: int, play: Play, kept: KeptPlay, episode_id: int) -> Copy:
         copy = self._copies.get(slot)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pluriverse_protocol.events import KeyEvent, PointerEvent
+from pluriverse_protocol.reports import Report
 
 from pluriverse_server.display import DisplayLost
 from pluriverse_server.lockstep import NoClock, PreloadedClock
@@ -27,7 +28,7 @@ from pluriverse_server.x11.framebuffer import FILE, NoFramebuffer, framebuffer
 from .descriptors import NotKept
 from .home import HomeError, make_home
 from .limits import Limits, watch
-from .pace import SteppedPace
+from .pace import Pace, SteppedPace
 from .player import Broken
 from .source_reader import Cycle, KeptReadings, SourceReader
 from .still_screen import StillScreen
@@ -71,7 +72,7 @@ class Stepped:
         raise NotImplementedError
 
     @property
-    def stepped_pace(self) -> SteppedPace:
+    def pace(self) -> Pace | SteppedPace:
         raise NotImplementedError
 
     @property
@@ -85,6 +86,13 @@ class Stepped:
     def pressed(self) -> Sequence[KeyEvent | PointerEvent]:
         """Return what people have pressed since the last call on a screen of the remote's that isn't the program's."""
         return ()
+
+    def begin(self, episode_id: int) -> list[Report]:
+        """Begin an episode at what was read last; return what follows from that."""
+        assert self.last is not None
+        self.pace.begin()
+        self.rules.begin(episode_id, self.last.at)
+        return self.rules.feed(self.last.at, self.last.readings)
 
     def keep(self) -> KeptPlay:
         """Return the present moment; raise NotKept with the reason why it can't be kept. Blocking."""
@@ -113,7 +121,7 @@ class Stepped:
         if self.broken is not None:
             raise Broken(self.broken)
         try:
-            self.last = self.sources.read_still(self.stepped_pace.unix(), screen=not self.has_ended)
+            self.last = self.sources.read_still(self.pace.unix(), screen=not self.has_ended)
         except (SourceError, ScreenLost, DisplayLost, OSError) as error:
             raise self.failed(error) from error
         return self.last
@@ -183,7 +191,7 @@ class Copy(Stepped):
         return self._sources
 
     @property
-    def stepped_pace(self) -> SteppedPace:
+    def pace(self) -> SteppedPace:
         return self._pace
 
     @property

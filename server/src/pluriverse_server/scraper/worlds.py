@@ -146,7 +146,7 @@ class Moment:
     """The number that the program's first process had."""
     server: int
     home: Contents
-    clients: Sequence[object]
+    clients: Sequence[Any]
     size: int
 
     @property
@@ -233,7 +233,8 @@ class Siblings:
     def end_server(self, server: int) -> None:
         # The first one has a keeper of its own.
         if server not in (0, self._first_server):
-            os.kill(server, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(server, signal.SIGKILL)
             self._killed_servers.add(server)
 
     def reap_servers(self, options: int = os.WNOHANG) -> None:
