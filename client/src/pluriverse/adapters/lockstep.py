@@ -306,8 +306,7 @@ class Lockstep:
 
     def _begin_again(self, copy: _Copy, snapshot: Snapshot, *, join: bool = False, retried: bool = False) -> None:
         """Begin the episode of a snapshot, or where the remote keeps that any, which may be ``join``ed."""
-        self._begin(copy, snapshot.seed, join=join)
-        copy.restoring, copy.retried = snapshot, retried
+        self._begin(copy, snapshot.seed, join=join, restoring=snapshot, retried=retried)
 
     def _go_back(self, copy: _Copy, snapshot: Snapshot, first: Result | None = None) -> None:
         """Ask for a snapshot that the remote keeps; else play the episode that began with ``first``, or another."""
@@ -352,7 +351,15 @@ class Lockstep:
 
     # ── episodes ────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _begin(self, copy: _Copy, seed: int | None, *, join: bool) -> None:
+    def _begin(
+        self,
+        copy: _Copy,
+        seed: int | None,
+        *,
+        join: bool,
+        restoring: Snapshot | None = None,
+        retried: bool = False,
+    ) -> None:
         # Of an episode that is joined the seed isn't known, which records need.
         join = join and self._log is None
         joins = join and copy.phase is Phase.ENDED and copy.remote_ended and copy.step_channel is not None
@@ -365,7 +372,7 @@ class Lockstep:
         copy.granted = copy.episode_id + 1 if joins else None
         copy.phase = Phase.RESETTING
         copy.seed = None if joins else seed
-        copy.trail, copy.restoring, copy.again, copy.retried = None, None, None, False
+        copy.trail, copy.restoring, copy.again, copy.retried = None, restoring, None, retried
         if copy.slot and copy.step_channel is not None:
             self._ask_slot(copy, copy.step_channel)
 
@@ -422,7 +429,10 @@ class Lockstep:
         self._take_arrived(copy)
 
     def _ask_slot(self, copy: _Copy, step_channel: StepChannelConnection) -> None:
-        copy.asked = step_channel.begin(copy.seed)
+        kept = copy.kept_of(copy.restoring) if copy.restoring is not None and not copy.retried else None
+        # A slot without an episode begins one at a moment, too.
+        is_new = kept is not None and not copy.episode_id
+        copy.asked = step_channel.restore(kept.handle) if kept and is_new else step_channel.begin(copy.seed)
         self._drop_broken(copy, step_channel)
 
     def _open_step_channel(self, copy: _Copy) -> bool:
@@ -484,6 +494,11 @@ class Lockstep:
                     copy.first = result
                 case FirstFrame() if begins:
                     self._first(copy, result)
+                case RestoreReply() if begins and copy.restoring is not None:
+                    copy.episode_id = result.episode_id or 0
+                    self._arrive(copy, copy.restoring, result)
+                case ErrorReply(why) if begins and copy.restoring is not None and not copy.retried:
+                    self._lose(copy, f"the snapshot was refused: {why}")
                 case ErrorReply(why) if begins:
                     step_channel.fail(f"no episode began: {why}")
                 case StepReply() if awaited:

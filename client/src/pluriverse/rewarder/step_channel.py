@@ -119,9 +119,12 @@ class StepChannelConnection:
         drop, self.unwanted = self.unwanted[:MAX_SNAPSHOTS], self.unwanted[MAX_SNAPSHOTS:]
         self._send(AgentSnapshot(tuple(drop), name), episode_id)
 
-    def restore(self, handle: Handle, episode_id: int) -> None:
-        """Ask to go on from a snapshot; the answer is a ``RestoreReply``, or an ``ErrorReply``."""
-        self._send(AgentRestore(handle), episode_id)
+    def restore(self, handle: Handle, episode_id: int = 0) -> int:
+        """Ask to go on from a snapshot; the answer is a ``RestoreReply``, or an ``ErrorReply``.
+
+        0: in a slot without an episode, which begins there. Return the number that is the answer's ``parent``.
+        """
+        return self._send(AgentRestore(handle), episode_id)
 
     def begin(self, seed: int | None) -> int:
         """Ask a slot for an episode; return the number that is the ``parent`` of its first frame."""
