@@ -84,7 +84,7 @@ class ScrapedSteps(ReportedSteps):
             log.info("a snapshot is played again: %s", error)
             return None
         moment = _Moment(self._stepped.origin, kept, self._over_at, self.text, self.observation)
-        return Kept(moment, kept.moment.size, kept.moment.close)
+        return Kept(moment, kept.moment.world.siblings.size_of(kept.moment), kept.moment.close)
 
     @classmethod
     def at(cls, kept: Kept, reset: Reset, go_to: Callable[[Play, KeptPlay, int], Stepped]) -> Self:

@@ -218,7 +218,8 @@ class Session:
             return False
         self._aside.append(play)
         played = {copy.origin for copy in self._copies.values()}
-        unused = [each for each in self._aside if each not in played]
+        # Snapshots stay, also where their program hasn't been played for long.
+        unused = [each for each in self._aside if each not in played and each.moments == 1]
         for oldest in unused[: max(0, len(unused) - ASIDE)]:
             self._aside.remove(oldest)
             self._ready.pop(oldest, None)
