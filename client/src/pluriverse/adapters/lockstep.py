@@ -280,7 +280,7 @@ class Lockstep:
             copy.restoring, copy.retried = snapshot, False
             self._go_back(copy, snapshot)
         else:
-            self._begin_again(copy, snapshot, join=native)
+            self._begin_again(copy, snapshot, join=native and snapshot.seed is None)
 
     def _ask_to_keep(self, copy: _Copy, name: str | None = None) -> Kept | None:
         """Return what the remote keeps of the present moment, if it does."""
