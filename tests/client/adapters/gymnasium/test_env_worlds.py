@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import random
+import zlib
 from collections.abc import Sequence
 
 import numpy as np
 import pytest
 from pluriverse.adapters.gymnasium import PluriverseEnv
+from pluriverse.adapters.snapshots import Snapshot
 from pluriverse.errors import ConfigurationError, RemoteFailed
 from support.remotes import on_machine
 
@@ -72,3 +74,55 @@ def test_snapshot_with_a_name_is_there_for_another_environment_until_it_is_relea
             other.restore("first step")
     finally:
         other.close()
+
+
+GAMES = (
+    *("ChromiumBsu", "FrozenBubble", "Gnome2048", "HexAHop", "KoboDeluxe"),
+    *("LTris", "MoonBuggy", "Powermanga", "SlimeVolley", "Vitetris"),
+)
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("game", GAMES)
+def test_a_hundred_moments_come_back_in_any_order_and_so_do_forks_of_forks(game: str) -> None:
+    chance = random.Random(game)
+    env = PluriverseEnv(f"desktop.{game}-v0", remotes="local:1", clock="lockstep", frame_skip=4)
+    try:
+        env.reset(seed=3)
+        n = int(env.action_space.n)  # type: ignore[attr-defined]
+        moments: list[tuple[Snapshot, list[int], list[int]]] = []
+        while len(moments) < 100:
+            moment, actions = env.snapshot(), [chance.randrange(n) for _ in range(75)]
+            assert moment.native
+            moments.append((moment, actions, until_over(env, actions)))
+            env.restore(moment)
+            if len(until_over(env, [chance.randrange(n) for _ in range(chance.randrange(5, 15))])) < 5:
+                env.reset(seed=3)
+        chance.shuffle(moments)
+        for moment, actions, expected in moments:
+            env.restore(moment)
+            assert until_over(env, actions) == expected
+        # A fork, and of one of its environments another.
+        moment, actions, expected = max(moments, key=lambda each: len(each[2]))
+        env.restore(moment)
+        forked = env.fork(2)
+        half = len(expected) // 2
+        for action in actions[:half]:
+            forked.step(np.full(2, action))
+        again = env.fork(2)
+        again.restore([forked.snapshot()[1]] * 2)
+        for action, picture in zip(actions[half : len(expected)], expected[half:], strict=True):
+            assert [zlib.crc32(each.data) for each in again.step(np.full(2, action))[0]] == [picture] * 2
+    finally:
+        env.close()
+
+
+def until_over(env: PluriverseEnv, actions: Sequence[int]) -> list[int]:
+    seen: list[int] = []
+    for action in actions:
+        picture, _, terminated, truncated, _ = env.step(action)
+        seen.append(zlib.crc32(picture.data))
+        if terminated or truncated:
+            break
+    return seen
