@@ -21,6 +21,7 @@ GAMES: Final = ("KoboDeluxe", "Vitetris", "LTris", "Gnome2048", "Powermanga")
 SKIP: Final = 4
 FRAMES: Final = 300
 BETWEEN: Final = 40
+AFTER: Final = 4
 SEED: Final = 3
 
 MOMENTS: Final = 100
@@ -110,11 +111,16 @@ def _measured(env: PluriverseEnv, count: int) -> Figures:
     resets = [_timed(lambda: env.reset(seed=SEED))[1] for _ in range(5)]
     moments: list[tuple[Any, int, list[int]]] = []
     snapshots: list[float] = []
+    plain = [_timed(lambda: env.step(0))[1] for _ in range(BETWEEN)]
+    after: list[float] = []
     before = _templates_bytes()
     for number in range(count):
         moment, took = _timed(env.snapshot)
         snapshots.append(took)
         moments.append((moment, number, _played(env, number, FRAMES // SKIP)))
+        env.restore(moment)
+        env.step(0)
+        after += [_timed(lambda: env.step(0))[1] for _ in range(AFTER)]
         env.restore(moment)
         _played(env, count + number, chance.randrange(BETWEEN // 2, BETWEEN))
     kept = (_templates_bytes() - before) / MB / count
@@ -128,6 +134,8 @@ def _measured(env: PluriverseEnv, count: int) -> Figures:
         "snapshot": percentile(snapshots, 50),
         "restore": percentile(restores, 50),
         "restore p95": percentile(restores, 95),
+        "step": percentile(plain, 50),
+        "step after": percentile(after, 50),
         "first reset": first,
         "reset": percentile(resets, 50),
         "kept": kept,
@@ -186,6 +194,14 @@ MEASUREMENT: Final = Measurement(
                     Target(8),
                     f"{game} first reset",
                     "a new program",
+                ),
+                Line(
+                    f"{game}: a step from the second after going back, p50",
+                    "ms",
+                    f"{game} step after",
+                    Target(1.05, of_plain=True),
+                    f"{game} step",
+                    "without",
                 ),
                 Line(f"{game}: memory of a kept snapshot", "MB", f"{game} kept", Target(3)),
                 Line(f"{game}: what follows is the same", "%", f"{game} same", Target(low=100)),

@@ -328,17 +328,18 @@ class Core:
             Misuse: it has yet to answer, or be received; or neither keeps the remote a snapshot, nor can its episode be
                 played again; or the remote keeps none that could have a name.
         """
+        if name is not None:
+            name = validation.name("name", name, MAX_SNAPSHOT_NAME_CHARS)
         lockstep = self.require_exact("gone back to")
         self.require_whole()
         require_ready(self.phase(index), index)
         if index in self._answers.ready:
             raise Misuse(f"environment {index} has answered; receive that before a snapshot")
-        if name is not None:
-            name = validation.name("name", name, MAX_SNAPSHOT_NAME_CHARS)
         return lockstep.snapshot(index, copy.deepcopy(self._encoders[index]), name)
 
     def release(self, index: int, name: str) -> None:
         """Have the remote of an environment that is ready keep the snapshot of a name no more."""
+        name = validation.name("name", name, MAX_SNAPSHOT_NAME_CHARS)
         lockstep = self.require_exact("gone back to")
         self.require_whole()
         require_ready(self.phase(index), index)
