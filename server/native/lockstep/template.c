@@ -42,6 +42,9 @@ enum { KEPT = -1, BEGUN = -2, LEFT = -3, SHARED = -4 };
 
 /* What worlds.py asks for. */
 enum { PUT, EPOLL, WATCHES, LISTEN, TERMINAL, MAP, FOLDER };
+
+/* Of memory: another template puts what was in it. */
+#define OTHERS 0x100
 struct step {
     int32_t what, file, from, flags;
     int64_t a, b;
@@ -186,7 +189,7 @@ static int put(int file, int at, int flags) {
 }
 static int map(const struct step *step) {
     int flags = MAP_SHARED | MAP_FIXED | MAP_POPULATE;
-    return (void *)RAW(mmap, step->a, step->b, step->flags, flags, given[step->from], (off_t)step->file << 12) == MAP_FAILED;
+    return (void *)RAW(mmap, step->a, step->b, step->flags & ~OTHERS, flags, given[step->from], (off_t)step->file << 12) == MAP_FAILED;
 }
 static int carry_out(const struct step *step) {
     struct epoll_event event = {.events = (uint32_t)step->a, .data.u64 = (uint64_t)step->b};
@@ -202,13 +205,21 @@ static int carry_out(const struct step *step) {
     return 1;
 }
 
+static void leave_copy(const char *at) {
+    for (int i = 0; i < shared_count; i++) {
+        if (shared[i].at != at) continue;
+        RAW(munmap, shared[i].copy, shared[i].size);
+        shared[i] = shared[--shared_count];
+    }
+}
 /* Let go of what is made anew for each world: held here, too, it would never come to an end for the ancestor. */
-static void leave_descriptors(void) {
+static void leave_what_is_made(void) {
     int nothing = (int)RAW(openat, AT_FDCWD, "/dev/null", O_RDWR | O_CLOEXEC);
     for (int i = 0; i < plan.steps; i++) {
         const struct step *step = &plan.step[i];
         int is_made = step->what == EPOLL || step->what == WATCHES || (step->what == PUT && !step->a);
         if (is_made) RAW(dup3, nothing, step->file, O_CLOEXEC);
+        if (step->what == MAP && step->flags & OTHERS) leave_copy((const char *)step->a);
     }
     RAW(close, nothing);
     tell_hub(LEFT, 0, NULL, 0);
@@ -216,7 +227,7 @@ static void leave_descriptors(void) {
 
 /* Be a process of a world: returns in one that was made of the template. */
 static void wait_for_orders(void) {
-    if (receive(&plan, sizeof plan)) leave_descriptors();
+    if (receive(&plan, sizeof plan)) leave_what_is_made();
     while (receive(&given_count, sizeof given_count)) {
         /* A child of whoever has the template, and of nobody that the program knows. */
         if (!RAW(clone, CLONE_PARENT, NULL, NULL, NULL, NULL)) return;

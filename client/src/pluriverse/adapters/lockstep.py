@@ -29,7 +29,7 @@ from .actions import ActionEncoder
 from .backend import Answers, Phase
 from .pictures import PictureOptions, Pictures, Pixels
 from .run_log import RunLog
-from .snapshots import Kept, Snapshot, Trail, fingerprint, steps_of
+from .snapshots import Kept, Snapshot, Trail, checksum, steps_of
 
 # A step that isn't answered within so many seconds, and more for each frame beyond the first, never will be.
 STEP_S: Final = 10.0
@@ -239,7 +239,7 @@ class Lockstep:
             raise Misuse(f"the remote of environment {index} can't keep this moment, so it can't have a name")
         if kept is None and seed is None:
             raise Misuse(f"environment {index} can't take a snapshot: {UNREPEATABLE}; reset with a seed")
-        seen, shown = fingerprint(self.pictures.make(result.picture)), self.pictures.options
+        seen, shown = checksum(self.pictures.make(result.picture)), self.pictures.options
         result = result._replace(vision=None)
         return Snapshot(self._described.env_id, self._frames, seed, trail, result, seen, shown, encoder, kept)
 
@@ -249,7 +249,7 @@ class Lockstep:
         if step_channel is None:
             raise Misuse(f"environment {index} has no episode yet; reset it first")
         kept, result = Kept(step_channel, name), Result()
-        return Snapshot(self._described.env_id, self._frames, None, None, result, b"", None, encoder, kept)
+        return Snapshot(self._described.env_id, self._frames, None, None, result, 0, None, encoder, kept)
 
     def release(self, index: int, name: str) -> None:
         """Have the remote keep the snapshot of a name no more."""
@@ -340,7 +340,7 @@ class Lockstep:
 
     def _arrive(self, copy: _Copy, snapshot: Snapshot, result: Result) -> None:
         alike = snapshot.pictures == self.pictures.options
-        if alike and fingerprint(self.pictures.make(result.picture)) != snapshot.seen:
+        if alike and checksum(self.pictures.make(result.picture)) != snapshot.seen:
             copy.retried = True
             self._lose(copy, f"after {snapshot.elapsed} steps its picture differs: the program isn't exact")
             return

@@ -19,6 +19,8 @@ from typing import Final
 
 # What a template is asked for; see native/lockstep/template.c.
 PUT, EPOLL, WATCHES, LISTEN, TERMINAL, MAP, FOLDER = range(7)
+# Of memory: another template puts what was in it.
+_OTHERS: Final = 1 << 8
 _GIVEN: Final = (PUT, MAP, FOLDER)
 _WHAT: Final = (
     "a descriptor",
@@ -82,6 +84,13 @@ class Place:
     screen: Path
     home: Path
     listening: tuple[int, int]
+    memory: dict[Hashable, int] = field(default_factory=dict[Hashable, int])
+    """What its worlds have had for memory without a name, which the next one gets again."""
+
+    def close(self) -> None:
+        for made in self.memory.values():
+            os.close(made)
+        self.memory.clear()
 
 
 @dataclass(slots=True)
@@ -167,6 +176,18 @@ class _Memory:
     size: int = 0
     content: bytes = b""
 
+    def make(self, key: Hashable, place: Place) -> int:
+        before = place.memory.get(key)
+        if before is not None and os.fstat(before).st_size == self.size and not self.content:
+            return os.dup(before)
+        made = os.memfd_create("shared")
+        os.truncate(made, self.size)
+        os.pwrite(made, self.content, 0)
+        if before is not None:
+            os.close(before)
+        place.memory[key] = os.dup(made)
+        return made
+
 
 class Plan:
     """What has to be made anew for a world, of which ``templates`` were made; they note what each is to be given.
@@ -190,7 +211,9 @@ class Plan:
         self._contents: list[tuple[str, bytes]] = []
         self._memory: dict[Hashable, _Memory] = {}
         self._below_home: dict[Hashable, tuple[str, int]] = {}
-        for template in templates:
+        self._copied: set[Hashable] = set()
+        # The X server first: it may go on while programs are yet to begin, and needs what it shares with them.
+        for template in sorted(templates, key=lambda template: template.ancestor != server):
             self._look_at(template)
         ours = [self._peers.peers.get(os.fstat(client).st_ino) for client in clients]
         self._clients = [inode for inode in ours if inode in self._sockets]
@@ -211,7 +234,7 @@ class Plan:
             for name, path in (("page", place.page), ("screen", place.screen)):
                 maker.made[name] = os.open(path, os.O_RDWR | os.O_CLOEXEC)
             for key, memory in self._memory.items():
-                maker.made[key] = _make_memory(memory)
+                maker.made[key] = memory.make(key, place)
             self._make_sockets(maker)
             self._make_pipes(maker)
             for number, (count, flags) in self._events.items():
@@ -262,6 +285,10 @@ class Plan:
         else:
             raise NotKept(f"process {template.ancestor} has {path} in its memory, which others may write to")
         access = mmap.PROT_READ | mmap.PROT_WRITE | (mmap.PROT_EXEC if b"x" in mode else 0)
+        what = template.given[given], at, stop - start
+        if what in self._copied:
+            access |= _OTHERS
+        self._copied.add(what)
         template.steps.append((MAP, at // _PAGE, given, access, start, stop - start))
 
     def _note_memory(self, path: str, inode: int, size: int, content: bytes = b"") -> Hashable:
@@ -526,13 +553,6 @@ def _make_terminal(maker: Maker, number: int, terminal: _Terminal) -> None:
     fcntl.ioctl(slave, termios.TIOCSWINSZ, terminal.size)
     for end, flags in terminal.flags.items():
         os.set_blocking(master if end == "master" else slave, not flags & os.O_NONBLOCK)
-
-
-def _make_memory(memory: _Memory) -> int:
-    made = os.memfd_create("shared")
-    os.truncate(made, memory.size)
-    os.pwrite(made, memory.content, 0)
-    return made
 
 
 def _controls(pid: int, number: int) -> bool:

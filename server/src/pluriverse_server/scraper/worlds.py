@@ -411,10 +411,12 @@ class World:
         with self.siblings.lock:
             self.siblings.worlds.remove(self)
             self._listening.close()
+            self._place.close()
 
     def leave_server(self) -> None:
         self.siblings.end_server(self.server)
         self._listening.close()
+        self._place.close()
 
     def _family(self, pids: Collection[int]) -> list[Kin]:
         """Return who is whose child; raise NotKept if there is a process that the clock doesn't know."""
