@@ -33,6 +33,16 @@ def test_integers_of_numpy_become_pythons_own(given: Any) -> None:
     assert validation.integer("steps", given, 3, 3) == 3
 
 
+@pytest.mark.parametrize("given", [7, np.int64(7), np.array([7, 8]), [np.int64(7), 8]])
+def test_a_seed_is_the_first_of_several_or_there_is_one_for_each(given: Any) -> None:
+    seeds = validation.seeds(given, 2)
+    assert seeds == [7, 8]
+    assert {type(seed) for seed in seeds} == {int}
+    assert validation.seeds(None, 2) == [None, None]
+    with pytest.raises(ConfigurationError, match="got 2 seeds for 3 environments"):
+        validation.seeds([7, 8], 3)
+
+
 @pytest.mark.parametrize(
     "given", [math.nan, math.inf, -math.inf, np.float64("nan"), 10**400, True, "2", None, 1j, 0, 9]
 )

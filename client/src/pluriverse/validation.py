@@ -40,6 +40,17 @@ def seed(value: Any, name: str = "seed") -> int | None:
     return None if value is None else integer(name, value, 0, MAX_SEED)
 
 
+def seeds(value: Any, n: int) -> list[int | None]:
+    """Return a seed for each of ``n`` environments: ``value + i``, or ``value[i]``."""
+    each = sequence(value)
+    if each is None:
+        first = seed(value)
+        each = [None if first is None else first + index for index in range(n)]
+    if len(each) != n:
+        raise ConfigurationError(f"got {len(each)} seeds for {n} environments; expected one for each")
+    return [seed(one) for one in each]
+
+
 def number(
     name: str, value: Any, minimum: float | None = None, maximum: float | None = None, *, above: float | None = None
 ) -> float:

@@ -206,7 +206,7 @@ async def test_seeds_are_used_once_by_index(tmp_path: Path) -> None:
         b.env.seed([None, 3])
         b.env.reset()
         assert (await b.programs[1].begin()).seed == 3
-        with pytest.raises(ConfigurationError, match="expected 2 seeds"):
+        with pytest.raises(ConfigurationError, match="1 seeds for 2"):
             b.env.seed([1])
 
 

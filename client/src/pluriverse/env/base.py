@@ -8,7 +8,6 @@ from dataclasses import asdict, dataclass
 from types import TracebackType
 from typing import Any, NoReturn, Self
 
-from pluriverse import validation
 from pluriverse.errors import Misuse
 from pluriverse.runtimes import runtime_of
 
@@ -188,16 +187,3 @@ class ObservationWrapper(Wrapper):
 
     def _all(self, observation_n: Any) -> list[Any]:
         return [None if observation is None else self.observation(observation) for observation in observation_n]
-
-
-def seed_each(seed: int | Sequence[int | None] | None, n: int) -> list[int | None]:
-    """Return a seed for each of ``n`` environments: ``seed + i``, or ``seed[i]``; as many as given.
-
-    Raises:
-        ConfigurationError: one isn't what remotes take.
-    """
-    each = validation.sequence(seed)
-    if each is None:
-        first = validation.seed(seed)
-        each = [None if first is None else first + index for index in range(n)]
-    return [validation.seed(one) for one in each]

@@ -36,7 +36,7 @@ from pluriverse.vnc import VncConnection, VncOptions
 from pluriverse.waker import WAKER
 
 from .actions import parse_actions
-from .base import Env, EnvSpec, seed_each
+from .base import Env, EnvSpec
 from .connections import RemoteConnections, ResetRequests, open_screen
 from .slot import Slot
 from .views import View, make_view
@@ -217,10 +217,7 @@ class VectorEnv(Env):
             ConfigurationError: there aren't as many seeds as remotes.
         """
         self.require()
-        seeds = seed_each(seed, self.n)
-        if len(seeds) != self.n:
-            raise ConfigurationError(f"expected {self.n} seeds, one for each remote, got {len(seeds)}")
-        self._resets.seeds = seeds
+        seeds = self._resets.seeds = validation.seeds(seed, self.n)
         return list(seeds)
 
     def reset(self) -> list[Observation]:

@@ -1,10 +1,7 @@
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
 import pytest
-from pluriverse.adapters.alf.alf_environment import AlfEnvironment, one_seed_each
+from pluriverse.adapters.alf.alf_environment import AlfEnvironment
 from pluriverse.errors import ConfigurationError
 from support.alf_envs import Counting
 
@@ -27,8 +24,3 @@ def test_current_time_step_begins_an_episode_where_there_is_none() -> None:
 def test_environment_without_pictures_says_so() -> None:
     with pytest.raises(ConfigurationError, match="can't render as"):
         AlfEnvironment.render(Counting())
-
-
-@pytest.mark.parametrize("seed", [7, np.int64(7), np.array([7, 8]), [np.int64(7), 8]])
-def test_seeds_of_a_batch_may_be_numpys(seed: Any) -> None:
-    assert one_seed_each(seed, 2) == [7, 8]

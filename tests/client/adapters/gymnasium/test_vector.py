@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode
 from pluriverse.adapters.gymnasium import PluriverseVectorEnv
-from pluriverse.errors import ActionError, Closed, Misuse, ResetNeeded
+from pluriverse.errors import ActionError, Closed, ConfigurationError, Misuse, ResetNeeded
 from support.cart_poles import CART, assert_answers_as_gymnasium
 from support.remotes import daemon_at
 
@@ -66,7 +66,7 @@ def test_wrong_use_says_the_rule(make: Make) -> None:
         env.step(np.array([0, 0]))
     with pytest.raises(Misuse, match="the first reset must reset all"):
         env.reset(options={"reset_mask": np.array([True, False])})
-    with pytest.raises(Misuse, match="3 seeds for 2"):
+    with pytest.raises(ConfigurationError, match="3 seeds for 2"):
         env.reset(seed=[1, 2, 3])
     for mask in ([True, True], np.array([1, 0]), np.array([True])):
         with pytest.raises(Misuse, match="NumPy array of 2 booleans"):

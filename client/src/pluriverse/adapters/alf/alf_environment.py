@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import abc
-from collections.abc import Sequence
 from typing import Any, Self
 
-from pluriverse import validation
 from pluriverse.errors import Closed, ConfigurationError
 
 from .data_structures import SCALAR_REWARD, TimeStep, time_step_spec
@@ -112,13 +110,3 @@ class AlfEnvironment(abc.ABC):
     @abc.abstractmethod
     def _step(self, action: Nest) -> TimeStep:
         """Act; after a LAST step, begin an episode instead."""
-
-
-def one_seed_each(seed: int | Sequence[int], n: int) -> list[int]:
-    """Return the ``n`` seeds from ``seed`` on, or those given; refuse any other number of them."""
-    given = validation.sequence(seed)
-    first = validation.integer("seed", seed, 0) if given is None else 0
-    seeds = [validation.integer("seed", each, 0) for each in (range(first, first + n) if given is None else given)]
-    if len(seeds) != n:
-        raise ConfigurationError(f"got {len(seeds)} seeds for {n} environments; expected one for each")
-    return seeds

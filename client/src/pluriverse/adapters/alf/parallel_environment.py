@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from pluriverse import validation
 from pluriverse.errors import ConfigurationError
 from pluriverse.forks import Owner
 
-from .alf_environment import AlfEnvironment, one_seed_each
+from .alf_environment import AlfEnvironment
 from .data_structures import TimeStep
 from .tensor_specs import TensorSpec, as_action
 from .tensors import Nest, tree, unstack
@@ -47,7 +48,7 @@ class ParallelAlfEnvironment(AlfEnvironment):
 
     def seed(self, seed: int | Sequence[int]) -> None:
         """Seed the episodes that the next ``reset`` begins: environment ``i`` gets ``seed + i``, or ``seed[i]``."""
-        self._call("seed", one_seed_each(seed, self.batch_size))
+        self._call("seed", validation.seeds(seed, self.batch_size))
 
     def render(self, mode: str = "rgb_array") -> Any:
         """Return the first environment's picture, or show it."""

@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any, Final
 
 import numpy as np
-from pluriverse_protocol.limits import MAX_SEED
 
 from pluriverse import remotes as remotes_module
 from pluriverse import validation
@@ -22,7 +21,7 @@ from pluriverse.remotes import RemoteManager
 from pluriverse.rewarder.result import Result
 
 from . import tensors
-from .alf_environment import AlfEnvironment, one_seed_each
+from .alf_environment import AlfEnvironment
 from .data_structures import StepType, TimeStep
 from .tensor_specs import BoundedTensorSpec, TensorSpec, as_action, encode_text, text_spec
 from .tensors import Array, Nest, tree, unstack
@@ -112,7 +111,7 @@ class PluriverseAlfEnvironment(AlfEnvironment):
         The seeds of those that follow are drawn from it; without, a remote draws its own. Raise ``ConfigurationError``
         if there aren't as many, or remotes don't take such seeds.
         """
-        self._seeds = [_draws(each) for each in one_seed_each(seed, self.core.n)]
+        self._seeds = [_draws(each) for each in validation.seeds(seed, self.core.n)]
         self._seed_is_new = [True] * self.core.n
 
     def render(self, mode: str = "rgb_array") -> Array:
@@ -232,9 +231,10 @@ def action_spec(actions: ActionMap) -> Nest:
     raise ConfigurationError("tensors can't hold lists of events; expected actions of kind discrete, keys or pointer")
 
 
-def _draws(first: int) -> Iterator[int]:
-    """Return a seed, and then those that are drawn from it."""
-    first = validation.integer("seed", first, 0, MAX_SEED)
+def _draws(first: int | None) -> Iterator[int] | None:
+    """Return a seed, and then those that are drawn from it; None: the remote draws them."""
+    if first is None:
+        return None
     random = np.random.default_rng(first)
     return itertools.chain([first], (int(random.integers(2**31)) for _ in itertools.count()))
 

@@ -18,7 +18,6 @@ from pluriverse.adapters.core import Core
 from pluriverse.adapters.info import Measured, check_measured, info_of
 from pluriverse.adapters.pictures import Pixels
 from pluriverse.adapters.snapshots import Snapshot
-from pluriverse.env.base import seed_each
 from pluriverse.errors import ActionError, Misuse
 from pluriverse.remotes import RemoteManager
 from pluriverse.rewarder.result import Result
@@ -122,14 +121,15 @@ class PluriverseVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         shape ``(num_envs,)``: only these; the others' observations stay, and infos have none of them.
 
         Raises:
-            Misuse: there is no such option, or the seeds or the mask are invalid.
+            Misuse: there is no such option, or the mask is invalid.
+            ConfigurationError: the seeds are invalid.
             RemoteFailed: an episode didn't begin.
         """
         chosen = self._masked(validation.mapping("options", options))
-        seeds = self._seeds(seed).items()
+        seeds = validation.seeds(seed, self.num_envs)
         with self.core.whole:
             self._ends, self._finals = {}, {}
-            for index, one in seeds:
+            for index, one in enumerate(seeds):
                 if index in chosen and one is not None:
                     self._generators[index] = generator_of(one)
                     self.core.reset(index, one)
@@ -274,12 +274,6 @@ class PluriverseVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         info = info_of(result, "full" if self._measured and not self.core.exact else False)
         # TorchRL makes tensors of it, which it can't of nothing.
         return {key: value for key, value in info.items() if value is not None}
-
-    def _seeds(self, seed: int | Sequence[int | None] | None) -> dict[int, int | None]:
-        seeds = seed_each(seed, self.num_envs)
-        if len(seeds) != self.num_envs:
-            raise Misuse(f"there are {len(seeds)} seeds for {self.num_envs} environments; expected one for each")
-        return dict(enumerate(seeds))
 
     def _masked(self, options: dict[str, Any]) -> set[int]:
         if not options.keys() <= {"reset_mask"}:
