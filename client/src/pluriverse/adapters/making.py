@@ -6,6 +6,7 @@ from typing import Any
 
 from pluriverse_protocol.limits import MAX_SLOTS
 
+from pluriverse import remotes as remotes_module
 from pluriverse import validation
 from pluriverse.errors import ConfigurationError
 from pluriverse.remotes import RemoteManager
@@ -15,35 +16,44 @@ from .core import Core
 from .lockstep import TooFewSlots
 
 
-def fit(n: int, remotes: RemoteManager, clock: str | None) -> bool:
-    """Whether ``n`` environments are one on each remote, or in lockstep as many on each as on the others."""
-    return n == remotes.n or (clock == "lockstep" and n % remotes.n == 0)
-
-
 def make_copies(
-    env_id: str | None, n: int, remotes: RemoteManager | None, *, slots: int | None = None, **options: Any
+    env_id: str | None,
+    n: int | None,
+    remotes: int | str | RemoteManager | None,
+    *,
+    called: str = "num_envs",
+    slots: int | None = None,
+    **options: Any,
 ) -> Core:
     """Return a core of ``n`` environments; ``options`` are those of ``Core``.
 
-    They are on ``remotes``, or with None on as few as hold them, ``slots`` on each if that is given. In real time each
-    is a remote of its own.
+    They are on ``remotes``, as in ``pluriverse.make``, or with None on as few as hold them, ``slots`` on each if that
+    is given. In real time each is a remote of its own. ``n`` None: as many as there are remotes, or slots on them.
+    ``called`` is what the interface calls ``n``.
     """
+    lockstep = options.get("clock") == "lockstep"
+    start_s = options.get("start_timeout_s", remotes_module.START_S)
+    manager = None if remotes is None else remotes_module.parse(remotes, env_id, start_timeout_s=start_s)
     if slots is not None:
         slots = validation.integer("slots", slots, 1, MAX_SLOTS)
-    if options.get("clock") != "lockstep":
-        return Core(env_id, n if remotes is None else remotes, slots=slots or 1, **options)
-    if remotes is None and slots is None:
+    if n is None:
+        n = (1 if manager is None else manager.n) * (slots or 1)
+    n = validation.integer(called, n, 1)
+    if lockstep and manager is None and slots is None:
         held = slots_of(env_id) if env_id is not None else None
         slots = _fitting(n, held or MAX_SLOTS)
         try:
             return Core(env_id, n // slots, slots=slots, **options)
         except TooFewSlots as error:
             slots = _fitting(n, error.slots)
-    count = n // (slots or 1) if remotes is None else remotes.n
-    slots = slots or max(1, n // count)
+    count = n // (slots or 1) if manager is None else manager.n
+    slots = slots or (max(1, n // count) if lockstep else 1)
     if count * slots != n:
-        raise ConfigurationError(f"{n} environments are not {slots} on each of {count} remotes")
-    return Core(env_id, count if remotes is None else remotes, slots=slots, **options)
+        raise ConfigurationError(
+            f"{called} is {n}, and there are {count} remotes with {slots} each; in real time each remote holds one "
+            "environment, in lockstep as many as the others"
+        )
+    return Core(env_id, count if manager is None else manager, slots=slots, **options)
 
 
 def _fitting(n: int, slots: int) -> int:

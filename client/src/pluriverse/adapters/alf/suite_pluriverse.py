@@ -9,12 +9,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from pluriverse import remotes as remotes_module
 from pluriverse import validation
 from pluriverse.adapters.actions import BUTTONS, ActionMap
 from pluriverse.adapters.core import Core
 from pluriverse.adapters.info import Observations, state_array
-from pluriverse.adapters.making import fit, make_copies
+from pluriverse.adapters.making import make_copies
 from pluriverse.adapters.pictures import PictureOptions
 from pluriverse.errors import ConfigurationError
 from pluriverse.remotes import RemoteManager
@@ -73,17 +72,13 @@ class PluriverseAlfEnvironment(AlfEnvironment):
         self._discount = validation.number("discount", discount, above=0, maximum=1)
         self._channel_first = validation.flag("image_channel_first", image_channel_first)
         seed = validation.seed(seed)
-        n = None if batch_size is None else validation.integer("batch_size", batch_size, 1)
-        manager = None if remotes is None else remotes_module.parse(remotes, env_id)
-        if n is not None and manager is not None and not fit(n, manager, options.get("clock")):
-            raise ConfigurationError(f"remotes={remotes!r} are {manager.n}, and batch_size is {n}; expected as many")
-        n = n or (1 if manager is None else manager.n * validation.integer("slots", options.get("slots") or 1, 1))
         # Loads torch now, and not while an episode goes on.
         tensors.tensor(np.zeros(0))
         pictures = PictureOptions(crop=crop, size=size, grey=grey)
         # In lockstep render shows what steps brought.
         options = {"whole_screens": options.get("clock") == "lockstep", **options}
-        self.core: Core = make_copies(env_id, n, manager, pictures=pictures, **options)
+        self.core: Core = make_copies(env_id, batch_size, remotes, called="batch_size", pictures=pictures, **options)
+        n = self.core.n
         self._observations = Observations(self.core.spaces, self.core.pictures)
         # The seeds of each remote's episodes; None: the remote draws them.
         self._seeds: list[Iterator[int] | None] = [None] * n

@@ -10,14 +10,13 @@ import numpy as np
 from gymnasium.envs.registration import EnvSpec
 from gymnasium.utils import seeding
 
-from pluriverse import remotes as remotes_module
 from pluriverse import validation
 from pluriverse.adapters.backend import Phase
 from pluriverse.adapters.core import Core
-from pluriverse.adapters.making import fit, make_copies
+from pluriverse.adapters.making import make_copies
 from pluriverse.adapters.pictures import PictureOptions, Pictures, Pixels
 from pluriverse.env.views import View, make_view
-from pluriverse.errors import ConfigurationError, ResetNeeded
+from pluriverse.errors import ResetNeeded
 from pluriverse.remotes import RemoteManager
 
 RENDER_MODES: Final[list[str]] = ["human", "rgb_array"]
@@ -31,11 +30,9 @@ def open_core(
     remotes: int | str | RemoteManager | None,
     n: int,
     *,
-    start_timeout_s: float = remotes_module.START_S,
     size: Sequence[int] | None = None,
     grey: bool = False,
     crop: Sequence[int] | None = None,
-    slots: int | None = None,
     **options: Any,
 ) -> Core:
     """Start or find ``n`` copies of an environment; blocks until they are there.
@@ -45,27 +42,17 @@ def open_core(
         remotes: as in ``pluriverse.make``; there must be ``n``, in lockstep so many of which each holds as many of the
             environments as the others. None: start ``n``, in lockstep as few as hold them.
         n: how many are wanted.
-        start_timeout_s: seconds that a remote may take to start.
         size: (height, width) to resize pictures to.
         grey: pictures of one channel.
         crop: (x, y, width, height) in pixels of the screen; None: the part that the environment draws on.
-        slots: how many environments each remote is to hold, in lockstep; None: as many as are needed.
-        options: ``clock`` ("realtime" or "lockstep"), ``record`` (a new file, in lockstep), those of ``Core``
-            (``actions``, ``frame_skip``, ``fps``, ``max_episode_steps``), and of ``VectorEnv.configure`` (``vnc``,
-            ``replace_on_crash``, ``action_probes`` …).
+        options: ``clock`` ("realtime" or "lockstep"), ``slots`` (in lockstep, how many environments each remote is to
+            hold; None: as many as are needed), ``record`` (a new file, in lockstep), those of ``Core`` (``actions``,
+            ``frame_skip``, ``fps``, ``max_episode_steps``), and of ``VectorEnv.configure`` (``start_timeout_s``,
+            ``vnc``, ``replace_on_crash``, ``action_probes`` …).
     """
     # Lists, where they were read from JSON.
     pictures = PictureOptions(cast("Any", crop), cast("Any", size), grey)
-    n = validation.integer("num_envs", n, 1)
-    manager = None
-    if remotes is not None:
-        manager = remotes_module.parse(remotes, env_id, start_timeout_s=start_timeout_s)
-    if manager is not None and not fit(n, manager, options.get("clock")):
-        raise ConfigurationError(
-            f"remotes={remotes!r} are {manager.n}, expected {n}; pass remotes={n}, or make a "
-            f"vector with gymnasium.make_vec(…, num_envs={manager.n}, remotes={remotes!r})"
-        )
-    return make_copies(env_id, n, manager, slots=slots, start_timeout_s=start_timeout_s, pictures=pictures, **options)
+    return make_copies(env_id, n, remotes, pictures=pictures, **options)
 
 
 def spec_of(core: Core, spec: EnvSpec | None) -> EnvSpec | None:
