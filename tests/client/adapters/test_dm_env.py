@@ -38,7 +38,7 @@ def test_arrays_of_actions_are_named_after_their_numbers_as_in_dm_control() -> N
 def test_several_remotes_and_lists_of_events_are_refused() -> None:
     with pytest.raises(ConfigurationError, match="expected one remote"):
         DmEnvironment(cast("Any", SimpleNamespace(n=2)))
-    with pytest.raises(ConfigurationError, match="no spec"):
+    with pytest.raises(ConfigurationError, match="lists of events are no arrays"):
         action_spec(ActionMap(Spaces(), (0, 0, 9, 9), "events"))
 
 

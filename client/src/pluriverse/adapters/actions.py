@@ -65,6 +65,20 @@ class ActionMap:
     def n(self) -> int:
         return len(self.choices)
 
+    def arrays(self) -> dict[str, tuple[tuple[int, ...], Any]]:
+        """Return the shape and the greatest integers of each array in an action; the least are 0."""
+        keys = {"keys": ((len(self.keys),), 1)} if self.keys else {}
+        match self.kind:
+            case "discrete":
+                return {"action": ((), self.n - 1)}
+            case "keys":
+                return keys
+            case "pointer":
+                _, _, width, height = self.box
+                return {"pointer": ((2,), (width - 1, height - 1)), "buttons": ((BUTTONS,), 1), **keys}
+            case "events":
+                raise ConfigurationError("lists of events are no arrays; expected actions: discrete, keys or pointer")
+
     def encoder(self) -> ActionEncoder:
         match self.kind:
             case "discrete":

@@ -17,7 +17,7 @@ from pluriverse.errors import ConfigurationError, needed
 from pluriverse.rewarder.result import Result
 from pluriverse.vnc.keys import key_name
 
-from .actions import BUTTONS, ActionMap
+from .actions import ActionMap
 from .backend import Phase
 from .core import Core
 from .info import Observations
@@ -140,15 +140,11 @@ def action_spec(actions: ActionMap) -> Any:
     """
     if actions.kind == "discrete":
         return specs.DiscreteArray(actions.n, np.int32, "action")
-    keys = specs.BoundedArray((len(actions.keys),), np.int32, 0, 1, "\t".join(map(key_name, actions.keys)))
-    if actions.kind == "keys":
-        return keys
-    if actions.kind == "pointer":
-        _, _, width, height = actions.box
-        pointer = specs.BoundedArray((2,), np.int32, [0, 0], [width - 1, height - 1], "x\ty")
-        buttons = specs.BoundedArray((BUTTONS,), np.int32, 0, 1, "left\tmiddle\tright")
-        return {"pointer": pointer, "buttons": buttons, "keys": keys}
-    raise ConfigurationError("dm_env has no spec for lists of events; expected discrete, keys or pointer")
+    keys = "\t".join(map(key_name, actions.keys))
+    names = {"pointer": "x\ty", "buttons": "left\tmiddle\tright", "keys": keys}
+    arrays = actions.arrays().items()
+    parts = {name: specs.BoundedArray(shape, np.int32, 0, most, names[name]) for name, (shape, most) in arrays}
+    return parts if len(parts) > 1 else next(iter(parts.values()))
 
 
 def load(

@@ -87,6 +87,17 @@ def test_it_is_a_vector_of_gymnasiums_and_says_when_it_resets(lake: Any) -> None
     assert lake.unwrapped is lake
 
 
+def test_stack_begins_with_an_episodes_first_picture_and_has_the_last_ones_oldest_first(address: str) -> None:
+    env: Any = envpool.make_gymnasium(LAKE, stack_num=2, remotes=address, max_episode_steps=2, **LOCKSTEP)
+    first, one, two, again = env.reset()[0], *(env.step(np.array([2]))[0] for _ in range(3))
+    env.close()
+    for begun in (first, again):
+        assert np.array_equal(begun[:, :3], begun[:, 3:])
+    assert np.array_equal(one[:, :3], first[:, 3:])
+    assert np.array_equal(two[:, :3], one[:, 3:])
+    assert not np.array_equal(two[:, :3], two[:, 3:])
+
+
 def test_numbers_of_ours_are_the_same_at_every_step_and_reset(lake: Any) -> None:
     infos = [lake.reset()[1], *(lake.step(np.zeros(3))[-1] for _ in range(4))]
     kinds = [{name: (each.dtype, each.shape) for name, each in info["pluriverse"].items()} for info in infos]

@@ -18,8 +18,8 @@ def test_picture_and_pace_of_pluriverses_own_are_left_as_they_are() -> None:
 
 def test_as_many_environments_as_remotes_unless_said_otherwise() -> None:
     assert make_spec("Pong-v5", remotes="local:4").config.num_envs == 4
-    with pytest.raises(ConfigurationError, match="num_envs is 2, and remotes are 4"):
-        make_spec("Pong-v5", remotes="local:4", num_envs=2)
+    with pytest.raises(ConfigurationError, match="num_envs is 2, and there are 4 remotes"):
+        make("Pong-v5", "gym", remotes="local:4", num_envs=2)
 
 
 @pytest.mark.parametrize("options", [{"foo": 1}, {"task": "breakout"}, {"connection": {}}])

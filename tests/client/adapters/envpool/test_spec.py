@@ -45,5 +45,5 @@ def test_pointer_is_a_dict_that_send_takes() -> None:
 
 
 def test_lists_of_events_are_no_arrays() -> None:
-    with pytest.raises(ConfigurationError, match="EnvPool's actions are arrays"):
+    with pytest.raises(ConfigurationError, match="lists of events are no arrays"):
         _ = spec("events").action_space

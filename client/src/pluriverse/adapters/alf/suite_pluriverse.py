@@ -10,12 +10,11 @@ from typing import Any, Final
 import numpy as np
 
 from pluriverse import validation
-from pluriverse.adapters.actions import BUTTONS, ActionMap
+from pluriverse.adapters.actions import ActionMap
 from pluriverse.adapters.core import Core
 from pluriverse.adapters.info import Observations, state_array
 from pluriverse.adapters.making import make_copies
 from pluriverse.adapters.pictures import PictureOptions
-from pluriverse.errors import ConfigurationError
 from pluriverse.remotes import RemoteManager
 from pluriverse.rewarder.result import Result
 
@@ -211,19 +210,9 @@ load = PluriverseAlfEnvironment
 
 def action_spec(actions: ActionMap) -> Nest:
     """Return the specs of the actions that a remote takes; raise ``ConfigurationError`` for lists of events."""
-    if actions.kind == "discrete":
-        return BoundedTensorSpec((), "int64", 0, actions.n - 1, "action")
-    keys = BoundedTensorSpec((len(actions.keys),), "int64", 0, 1, "keys")
-    if actions.kind == "keys":
-        return keys
-    if actions.kind == "pointer":
-        _, _, width, height = actions.box
-        parts = {
-            "pointer": BoundedTensorSpec((2,), "int64", 0, (width - 1, height - 1), "pointer"),
-            "buttons": BoundedTensorSpec((BUTTONS,), "int64", 0, 1, "buttons"),
-        }
-        return {**parts, "keys": keys} if actions.keys else parts
-    raise ConfigurationError("tensors can't hold lists of events; expected actions of kind discrete, keys or pointer")
+    arrays = actions.arrays().items()
+    parts = {name: BoundedTensorSpec(shape, "int64", 0, most, name) for name, (shape, most) in arrays}
+    return parts if len(parts) > 1 else next(iter(parts.values()))
 
 
 def _draws(first: int | None) -> Iterator[int] | None:

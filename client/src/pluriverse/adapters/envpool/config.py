@@ -3,46 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple, Self, cast
+from typing import Any, Final, NamedTuple, Self
 
 from pluriverse_protocol.atari import MINIMAL_ACTIONS
 
 from pluriverse import remotes as remotes_module
 from pluriverse import validation
 from pluriverse.adapters.core import Core
-from pluriverse.adapters.making import fit, make_copies
+from pluriverse.adapters.making import make_copies
 from pluriverse.adapters.pictures import PictureOptions
-from pluriverse.errors import ConfigurationError
 from pluriverse.remotes import RemoteManager
 
-# EnvPool's integers have 32 bits. Seeds below zero are sent modulo this.
-INTEGERS: Final = 2**31
+# EnvPool's integers have 32 bits.
+MAX: Final = 2**31 - 1
 
-# The least and the most of each integer. More than a second of pictures in a stack, or ten seconds of frames in a step,
-# is a mistake.
-_RANGES: Final[Mapping[str, tuple[int, int]]] = {
-    **dict.fromkeys(("num_envs", "max_episode_steps", "img_height", "img_width"), (1, INTEGERS - 1)),
-    **dict.fromkeys(("num_threads", "noop_max"), (0, INTEGERS - 1)),
-    **dict.fromkeys(("mode", "difficulty"), (-1, INTEGERS - 1)),
-    "stack_num": (1, 64),
-    "frame_skip": (1, 600),
+# EnvPool's names of the Atari games, by their ROMs.
+GAMES: Final = {rom: "".join(word.capitalize() for word in rom.split("_")) for rom in sorted(MINIMAL_ACTIONS)}
+
+_LEAST: Final[Mapping[str, int]] = {
+    **dict.fromkeys(("max_episode_steps", "stack_num", "frame_skip"), 1),
+    **dict.fromkeys(("num_threads", "noop_max"), 0),
+    **dict.fromkeys(("mode", "difficulty"), -1),
 }
 
 
 class Config(NamedTuple):
-    """EnvPool's options, then ours. Times are in steps, but ``noop_max`` is in frames, rounded up to whole steps.
+    """The task and how to connect, EnvPool's options, then ours.
 
-    ``seed`` is environment 0's, and each further one's is 1 more; or a sequence of one for each. ``num_threads``
-    changes nothing. ``img_height`` and ``img_width`` None: as the environment draws. ``remotes`` as in
-    ``pluriverse.make``; None: ``num_envs`` are started on this machine. ``crop`` is (x, y, width, height) on the
-    screen; None: the part that the environment draws on. ``connection`` has options of ``pluriverse.make``.
+    ``task`` is an Atari game, by the name of its ROM, or an id of pluriverse's; ``connection`` has options of
+    ``pluriverse.make``. Times are in steps, but ``noop_max`` is in frames, rounded up to whole steps. ``num_envs``
+    None: as many as ``remotes``, or 1. ``seed`` is environment 0's, and each further one's is 1 more; or a sequence of
+    one for each. ``num_threads`` changes nothing. ``img_height`` and ``img_width`` None: as the environment draws.
+    ``remotes`` as in ``pluriverse.make``; None: ``num_envs`` are started on this machine. ``crop`` is (x, y, width,
+    height) on the screen; None: the part that the environment draws on.
     """
 
-    num_envs: int = 1
+    task: str = "pong"
+    connection: Mapping[str, Any] = {}
+
+    num_envs: int | None = None
     batch_size: int = 0
     num_threads: int = 0
-    seed: int | Sequence[int] = 42
-    max_episode_steps: int = INTEGERS - 1
+    seed: int | Sequence[int | None] = 42
+    max_episode_steps: int = MAX
     stack_num: int = 4
     frame_skip: int = 4
     noop_max: int = 30
@@ -52,7 +55,6 @@ class Config(NamedTuple):
     use_fire_reset: bool = True
     img_height: int | None = 84
     img_width: int | None = 84
-    task: str = "pong"
     mode: int = -1
     difficulty: int = -1
     full_action_space: bool = False
@@ -63,18 +65,16 @@ class Config(NamedTuple):
     actions: str = "auto"
     crop: tuple[int, int, int, int] | None = None
     fps: float | None = None
-    connection: Mapping[str, Any] = {}
 
     @property
     def is_atari(self) -> bool:
-        """Whether ``task`` is an Atari game, by the name of its ROM, and not an id of pluriverse's."""
-        return self.task in MINIMAL_ACTIONS
+        """Whether ``task`` is one of EnvPool's Atari games."""
+        return self.task in GAMES
 
     @property
     def env_id(self) -> str:
         """The remote's environment. EnvPool skips frames itself, so that the remote plays a game that doesn't."""
-        words = "".join(word.capitalize() for word in self.task.split("_"))
-        return f"gym-core.{words}NoFrameskip-v3" if self.is_atari else self.task
+        return f"gym-core.{GAMES[self.task]}NoFrameskip-v3" if self.is_atari else self.task
 
     @property
     def env_options(self) -> dict[str, Any]:
@@ -88,59 +88,40 @@ class Config(NamedTuple):
         return options | validation.mapping("env_options", self.connection.get("env_options"))
 
     @property
-    def seeds(self) -> list[int]:
-        """The seed of each environment's first episode."""
-        given = validation.sequence(self.seed)
-        if given is None:
-            first = _seed(self.seed)
-            return [(first + index) % INTEGERS for index in range(self.num_envs)]
-        if len(given) != self.num_envs:
-            validation.refuse("seed", self.seed, f"one for each of {self.num_envs}")
-        return [_seed(seed) % INTEGERS for seed in given]
+    def pictures(self) -> PictureOptions:
+        """The pictures of the agent."""
+        as_drawn = self.img_height is None and self.img_width is None
+        size = None if as_drawn else (self.img_height, self.img_width)
+        return PictureOptions(self.crop, validation.picture_size(size, "(img_height, img_width)"), self.gray_scale)
 
     def checked(self) -> Self:
-        """Return the options as they are played: with ``remotes`` found, and a ``batch_size``."""
+        """Return the options as they are played: with ``remotes`` found, and as many seeds as environments."""
         for name, default in self._field_defaults.items():
-            value = getattr(self, name)
             if isinstance(default, bool):
-                validation.flag(name, value)
-            elif name in _RANGES and (value is not None or not name.startswith("img_")):
-                validation.integer(name, value, *_RANGES[name])
-        validation.integer("batch_size", self.batch_size, 0, self.num_envs)
+                validation.flag(name, getattr(self, name))
+        for name, least in _LEAST.items():
+            validation.integer(name, getattr(self, name), least, MAX)
         validation.number("repeat_action_probability", self.repeat_action_probability, 0, 1)
-        if (self.img_height is None) != (self.img_width is None):
-            raise ConfigurationError("expected both img_height and img_width, or neither")
-        assert self.seeds  # or they are refused
-        manager = self.manager()
-        if manager is not None and not fit(self.num_envs, manager, self.connection.get("clock")):
-            raise ConfigurationError(
-                f"num_envs is {self.num_envs}, and remotes are {manager.n}; each environment is a remote of its own, "
-                "but in lockstep, where each remote can hold as many as the others"
-            )
-        return self._replace(remotes=manager, batch_size=self.batch_size or self.num_envs)
-
-    def manager(self) -> RemoteManager | None:
-        """Return the manager of the remotes; None: ``num_envs`` of them are started."""
-        if self.remotes is None:
-            return None
-        start_s = self.connection.get("start_timeout_s", remotes_module.START_S)
-        return remotes_module.parse(self.remotes, self.env_id, start_timeout_s=start_s)
+        assert self.pictures  # or they are refused
+        n, manager = self.num_envs, None
+        if self.remotes is not None:
+            start_s = self.connection.get("start_timeout_s", remotes_module.START_S)
+            manager = remotes_module.parse(self.remotes, self.env_id, start_timeout_s=start_s)
+        if n is None:
+            n = 1 if manager is None else manager.n
+        n = validation.integer("num_envs", n, 1, MAX)
+        batch_size = validation.integer("batch_size", self.batch_size, 0, n) or n
+        return self._replace(num_envs=n, batch_size=batch_size, seed=validation.seeds(self.seed, n), remotes=manager)
 
     def open(self) -> Core:
         """Start or find the remotes, and wait until they play."""
-        size = (self.img_height, self.img_width) if self.img_height and self.img_width else None
-        options: dict[str, Any] = {**self.connection, "env_options": self.env_options}
         return make_copies(
             self.env_id,
             self.num_envs,
-            self.manager(),
-            actions=cast("Any", self.actions),
-            pictures=PictureOptions(self.crop, size, self.gray_scale),
+            self.remotes,
+            actions=self.actions,
+            pictures=self.pictures,
             frame_skip=self.frame_skip,
             fps=self.fps,
-            **options,
+            **{**self.connection, "env_options": self.env_options},
         )
-
-
-def _seed(value: Any) -> int:
-    return validation.integer("seed", value, -INTEGERS, INTEGERS - 1)

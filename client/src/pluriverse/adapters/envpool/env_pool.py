@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from pluriverse.adapters.backend import Phase
 from pluriverse.adapters.core import Core
 from pluriverse.adapters.info import numbers
+from pluriverse.adapters.pictures import Pixels
 from pluriverse.errors import ActionError, Misuse
 
-from .arrays import Stacks, flat, nested, state_tuple
 from .game import Game, Row, columns, opening_of
-from .spec import STATE, EnvSpec
+from .spec import EnvSpec, as_tuple, nested_info
 
 if TYPE_CHECKING:
 
@@ -52,15 +52,19 @@ class EnvPool:
         self.core: Core = config.open()
         try:
             spec.described = self.core.actions, self.core.pictures.shape
-            self._stacks = Stacks(self.core.n, config.stack_num, self.core.pictures.shape)
-            self._shapes = {name: space.shape for name, space in spec.parts.items()}
+            arrays = self.core.actions.arrays()
             opening = opening_of(self.core.actions, config)
         except BaseException:
             self.core.close()
             raise
         self.spec: Any = spec
+        names = [f"action.{name}" for name in arrays] if len(arrays) > 1 else ["action"]
+        self._shapes = {name: shape for name, (shape, _) in zip(names, arrays.values(), strict=True)}
+        self._shape: tuple[int, ...] = spec.observation_space.shape
         self._waits_for_all = config.batch_size == config.num_envs
-        self._games = [Game(config, seed, opening) for seed in config.seeds]
+        self._games = [Game(config, seed, opening) for seed in cast("list[int | None]", config.seed)]
+        # The last pictures of each, channel first.
+        self._stacks: list[deque[Pixels]] = [deque(maxlen=config.stack_num) for _ in self._games]
         # The opening actions still to be taken, of environments that begin an episode.
         self._opening: dict[int, deque[Any]] = {}
         # The environments that were asked and not received yet, in the order of asking.
@@ -77,9 +81,6 @@ class EnvPool:
 
     def __reduce__(self) -> Any:
         return self.core.env.__reduce__()  # raises, with what to pickle instead
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.config['task']!r}, num_envs={len(self)})"
 
     @property
     def config(self) -> dict[str, Any]:
@@ -139,7 +140,7 @@ class EnvPool:
                 "to or reset since they were received; call send, step, reset or async_reset first"
             )
         asked = list(self._asked)
-        observations = np.empty((count, *self._stacks.shape), np.uint8)
+        observations = np.empty((count, *self._shape), np.uint8)
         for place in range(count):
             while len(self._answered) <= place:
                 self.core.wait(1)
@@ -148,17 +149,18 @@ class EnvPool:
                         self._take(index)
             # One by one, so that pictures are copied while others are waited for.
             index = self._answered[place]
-            self._stacks.copy_to(index, observations[asked.index(index) if self._waits_for_all else place])
+            row = asked.index(index) if self._waits_for_all else place
+            np.concatenate(self._stacks[index], out=observations[row])
         with self.core.whole:
             answered = [self._answered.popleft() for _ in range(count)]
             indices = asked if self._waits_for_all else answered
             for index in indices:
                 del self._asked[index]
             values = columns([self._row(index) for index in indices])
-            env_id = np.array(indices, np.int32)
             self._owes = False
-        values |= {"obs": observations, "info:env_id": env_id, "info:players.env_id": env_id.copy()}
-        return self._to({name: values[name] for name in STATE}, reset)
+        values["obs"] = observations
+        numbers = {"lives": values["lives"], "reward": values["earned"], "terminated": values["terminated"]}
+        return self._to(values, nested_info(np.array(indices, np.int32), values["lost"], **numbers), reset)
 
     def step(self, action: Any, env_id: Any = None) -> Any:
         """Call ``send`` and ``recv``; after a call that was interrupted, as by Ctrl-C, ``recv`` alone."""
@@ -190,8 +192,8 @@ class EnvPool:
         """Disconnect, and remove the remotes that were started; may be called repeatedly."""
         self.core.close()
 
-    def _to(self, values: dict[str, Any], reset: bool) -> Any:
-        """Return arrays by EnvPool's names as this interface has them."""
+    def _to(self, values: Mapping[str, Any], info: dict[str, Any], reset: bool) -> Any:
+        """Return ``obs`` and the arrays of ``columns`` as this interface has them."""
         raise NotImplementedError
 
     def _reset(self, env_id: Any) -> None:
@@ -251,8 +253,7 @@ class EnvPool:
 
     def _take(self, index: int) -> None:
         if index not in self._opening:
-            self._stacks.push(index, self.core.picture(index))
-            self._answered.append(index)
+            self._keep(index)
         elif self.core.phase(index) is Phase.ENDED:
             # It ended before the agent saw anything of it; take the next.
             self._games[index].goes_on = False
@@ -268,9 +269,14 @@ class EnvPool:
             return
         del self._opening[index]
         game = self._games[index]
-        keep = self._stacks.push if game.goes_on else self._stacks.fill
-        keep(index, self.core.picture(index))
+        # An episode's first picture fills the stack.
+        self._keep(index, 1 if game.goes_on else self.spec.config.stack_num)
         self._begun[index] = game.begun(self.core.result(index))
+
+    def _keep(self, index: int, times: int = 1) -> None:
+        # A grey picture of its own isn't copied; a view of a screen is, so that the screen can be freed.
+        picture = np.ascontiguousarray(self.core.picture(index).transpose(2, 0, 1))
+        self._stacks[index].extend([picture] * times)
         self._answered.append(index)
 
 
@@ -295,15 +301,12 @@ class GymnasiumEnvPool(EnvPool, _Gymnasium):
             raise Misuse(f"reset takes no options, such as {', '.join(options)}")
         return super().reset(env_id)
 
-    def _to(self, values: dict[str, Any], reset: bool) -> Any:
-        state = nested(values)
-        info = state["info"]
-        info["elapsed_step"] = state["elapsed_step"]
-        truncated = state["trunc"]
-        info["pluriverse"] |= numbers([self._games[int(index)].result for index in info["env_id"]])
+    def _to(self, values: Mapping[str, Any], info: dict[str, Any], reset: bool) -> Any:
+        info["elapsed_step"], truncated = values["elapsed_step"], values["trunc"]
+        info["pluriverse"] = numbers([self._games[int(index)].result for index in info["env_id"]])
         if reset:
-            return state["obs"], info
-        return state["obs"], state["reward"], state["done"] & ~truncated, truncated, info
+            return values["obs"], info
+        return values["obs"], values["reward"], values["done"] & ~truncated, truncated, info
 
 
 class DMEnvPool(EnvPool, _DmEnv):
@@ -320,16 +323,17 @@ class DMEnvPool(EnvPool, _DmEnv):
         """Return the spec of one environment's action, or a named tuple of the specs of its parts."""
         return self.spec.action_spec()
 
-    def _to(self, values: dict[str, Any], reset: bool) -> Any:
+    def _to(self, values: Mapping[str, Any], info: dict[str, Any], reset: bool) -> Any:
         del reset
+        observation = as_tuple("State", {"obs": values["obs"], **info})
         # dm_env's StepType is for one environment; here it is an array of their numbers.
-        return TimeStep(values["step_type"], values["reward"], values["discount"], state_tuple(values))
+        return TimeStep(values["step_type"], values["reward"], values["discount"], observation)
 
 
 def _named(action: Any) -> dict[str, Any]:
     """Return the parts of an action by EnvPool's names, once their types are right."""
     if isinstance(action, Mapping):
-        parts = flat(cast("Mapping[str, Any]", action))
+        parts = _flat(cast("Mapping[str, Any]", action))
         for name, value in parts.items():
             if np.asarray(value).dtype != np.int32:
                 raise ActionError(f"{name!r} is of {np.asarray(value).dtype}; expected int32 within a dict")
@@ -341,3 +345,14 @@ def _named(action: Any) -> dict[str, Any]:
     if array.dtype.kind not in "iuf" or (whole is not array and not np.array_equal(whole, array)):
         raise ActionError(f"the action is an array of {array.dtype}: {action!r:.80}; expected whole numbers")
     return {"action": whole}
+
+
+def _flat(nest: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Return ``{"action": {"keys": 1}}`` as ``{"action.keys": 1}``."""
+    found: dict[str, Any] = {}
+    for name, value in nest.items():
+        if isinstance(value, Mapping):
+            found |= _flat(cast("Mapping[str, Any]", value), f"{prefix}{name}.")
+        else:
+            found[prefix + name] = value
+    return found

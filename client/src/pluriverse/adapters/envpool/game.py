@@ -14,7 +14,7 @@ from pluriverse.adapters.info import UNKNOWN_LIVES, lives_of
 from pluriverse.errors import ConfigurationError
 from pluriverse.rewarder.result import Result
 
-from .config import INTEGERS, Config
+from .config import MAX, Config
 
 
 class Opening(NamedTuple):
@@ -27,9 +27,9 @@ class Opening(NamedTuple):
 Row = tuple[float, ...]
 """What EnvPool's arrays have of a result beside its picture: ``_INTEGERS``, ``_FLOATS`` and ``_FLAGS``."""
 
-_INTEGERS: Final = ("elapsed_step", "step_type", "info:lives", "info:terminated")
-_FLOATS: Final = ("reward", "discount", "info:reward")
-_FLAGS: Final = ("done", "trunc", "info:pluriverse.lost")
+_INTEGERS: Final = ("elapsed_step", "step_type", "lives", "terminated")
+_FLOATS: Final = ("reward", "discount", "earned")
+_FLAGS: Final = ("done", "trunc", "lost")
 
 # dm_env's numbers.
 _FIRST: Final = 0
@@ -40,12 +40,12 @@ _LAST: Final = 2
 class Game:
     """The state of one environment. All random choices follow from its seed."""
 
-    def __init__(self, config: Config, seed: int, opening: Opening) -> None:
-        """``seed`` is the first episode's."""
+    def __init__(self, config: Config, seed: int | None, opening: Opening) -> None:
+        """``seed`` is the first episode's; None: any."""
         self._config = config
         self._opening = opening
         self._random = random.Random(seed)  # noqa: S311 - no secret
-        self._seed: int | None = seed
+        self._seed = seed
         # A remote's Atari repeats actions itself, at each frame.
         self._sticky = 0.0 if config.is_atari else config.repeat_action_probability
         self._last_action: Any = None
@@ -61,7 +61,7 @@ class Game:
     def seed(self) -> int:
         """Return the seed of the next episode: the given one, then random ones that follow from it."""
         seed, self._seed = self._seed, None
-        return seed if seed is not None else self._random.randrange(INTEGERS)
+        return seed if seed is not None else self._random.randrange(MAX)
 
     def opening(self) -> list[Any]:
         """Return the actions before the agent sees an episode: some no-ops, and the fire button."""

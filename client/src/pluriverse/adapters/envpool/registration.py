@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from pluriverse_protocol.atari import MINIMAL_ACTIONS
-
+from pluriverse import validation
+from pluriverse.env.vector import ConfigureOptions
 from pluriverse.errors import ConfigurationError
 
-from .config import Config
+from .config import GAMES, Config
 from .env_pool import DMEnvPool, EnvPool, GymnasiumEnvPool
 from .spec import EnvSpec
 
@@ -18,8 +18,8 @@ _INTERFACES: Final[dict[str, type[EnvPool]]] = {
     "gymnasium": GymnasiumEnvPool,
 }
 
-# EnvPool's names of the Atari games, and their ROMs.
-_ATARI: Final = {f"{''.join(word.capitalize() for word in rom.split('_'))}-v5": rom for rom in sorted(MINIMAL_ACTIONS)}
+# The Atari games by EnvPool's names.
+_ATARI: Final = {f"{name}-v5": rom for rom, name in GAMES.items()}
 
 # The options of our own environments: a picture of each frame, as it is drawn.
 _AS_IT_IS: Final[dict[str, Any]] = {
@@ -29,10 +29,8 @@ _AS_IT_IS: Final[dict[str, Any]] = {
     "noop_max": 0,
 }
 
-# What ``Config.connection`` may have: ``clock`` and, in lockstep, ``slots``; and options of ``pluriverse.make``.
-_CONNECTION: Final = frozenset(
-    ("start_timeout_s", "replace_on_crash", "vnc", "action_probes", "probe_keysym", "env_options", "clock", "slots")
-)
+_OPTIONS: Final = frozenset(Config._fields) - {"task", "connection"}
+_CONNECTION: Final = frozenset(("clock", "slots", *ConfigureOptions.__annotations__))
 
 
 def make(task_id: str, env_type: str, **kwargs: Any) -> Any:
@@ -47,9 +45,7 @@ def make(task_id: str, env_type: str, **kwargs: Any) -> Any:
         ConfigurationError: an option is unknown or out of range, or something is missing on this machine.
         RemoteUnavailable: a remote could not be started or reached.
     """
-    if env_type not in list(_INTERFACES):
-        raise ConfigurationError(f"env_type is {env_type!r}; expected one of {', '.join(_INTERFACES)}")
-    return _INTERFACES[env_type](make_spec(task_id, **kwargs))
+    return _INTERFACES[validation.choice("env_type", env_type, _INTERFACES)](make_spec(task_id, **kwargs))
 
 
 def make_dm(task_id: str, **kwargs: Any) -> Any:
@@ -71,16 +67,11 @@ def make_spec(task_id: str, **kwargs: Any) -> EnvSpec:
     Raises:
         ConfigurationError: see ``make``.
     """
-    known = {*Config._fields, *_CONNECTION} - {"task", "connection"}
-    if unknown := sorted(kwargs.keys() - known):
-        raise ConfigurationError(f"unknown option {', '.join(unknown)}; expected some of {', '.join(sorted(known))}")
-    options = {name: value for name, value in kwargs.items() if name not in _CONNECTION}
-    connection = {name: value for name, value in kwargs.items() if name in _CONNECTION}
-    config = Config(**{**_defaults(task_id), **options}, connection=connection)
-    manager = config.manager()
-    if manager is not None and "num_envs" not in options:
-        config = config._replace(num_envs=manager.n)
-    return EnvSpec(config._replace(remotes=manager))
+    if unknown := sorted(kwargs.keys() - _OPTIONS - _CONNECTION):
+        expected = ", ".join(sorted(_OPTIONS | _CONNECTION))
+        raise ConfigurationError(f"unknown option {', '.join(unknown)}; expected some of {expected}")
+    connection = {name: kwargs.pop(name) for name in kwargs.keys() & _CONNECTION}
+    return EnvSpec(Config(**{**_defaults(task_id), **kwargs}, connection=connection))
 
 
 def list_all_envs() -> list[str]:

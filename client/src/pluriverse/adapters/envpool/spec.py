@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Mapping
-from functools import cached_property
-from typing import Any, Final
+from functools import cache, cached_property
+from typing import Any, Final, cast
 
 import numpy as np
 from dm_env import specs
@@ -12,36 +13,14 @@ from gymnasium import spaces
 from pluriverse_protocol.atari import ACTIONS, MINIMAL_ACTIONS
 from pluriverse_protocol.env_spaces import Choice, Spaces
 
-from pluriverse.adapters.actions import BUTTONS, ActionMap
-from pluriverse.errors import ConfigurationError
+from pluriverse.adapters.actions import ActionMap
 
-from .arrays import as_tuple, nested, state_tuple
 from .config import Config
 
-# Its annotations have no np.bool_.
-_box: Final[Any] = spaces.Box
+# Its annotations have no integers.
+_box: Any = spaces.Box
 
-_FLOAT32: Final = float(np.finfo(np.float32).max)
-_INTEGER: Final = _box(-(2**31), 2**31 - 1, (), np.int32)
-_FLOAT: Final = _box(-_FLOAT32, _FLOAT32, (), np.float32)
-_FLAG: Final = _box(0, 1, (), np.bool_)
-
-# EnvPool's names of what ``recv`` returns, in its order; then ours. Each for one environment.
-STATE: Final[Mapping[str, Any]] = {
-    "info:env_id": _INTEGER,
-    "info:players.env_id": _INTEGER,
-    "elapsed_step": _INTEGER,
-    "done": _FLAG,
-    "reward": _FLOAT,
-    "discount": _box(0, 1, (), np.float32),
-    "step_type": _INTEGER,
-    "trunc": _FLAG,
-    "obs": _box(0, 255, (), np.uint8),  # of a shape that follows from the options
-    "info:lives": _INTEGER,
-    "info:reward": _FLOAT,
-    "info:terminated": _box(0, 1, (), np.int32),
-    "info:pluriverse.lost": _FLAG,
-}
+_INFO: Final = {"env_id": np.int32, "lives": np.int32, "reward": np.float32, "terminated": np.int32, "lost": np.bool_}
 
 
 class EnvSpec:
@@ -58,36 +37,14 @@ class EnvSpec:
         They are known of Atari games; of others a remote is asked, unless an EnvPool was made with this spec.
         """
         config = self.config
-        if config.is_atari and config.actions in ("auto", "discrete") and config.img_height and config.img_width:
+        if config.is_atari and config.actions in ("auto", "discrete") and config.pictures.size is not None:
             numbers = range(len(ACTIONS)) if config.full_action_space else MINIMAL_ACTIONS[config.task]
             choices = tuple(Choice(ACTIONS[number], ()) for number in numbers)
-            picture = (config.img_height, config.img_width, 1 if config.gray_scale else 3)
+            picture = (*config.pictures.size, 1 if config.gray_scale else 3)
             return ActionMap(Spaces(discrete=choices), (0, 0, 1, 1)), picture
         alone = config if config.remotes is not None else config._replace(num_envs=1)
         with alone.open() as core:
             return core.actions, core.pictures.shape
-
-    @property
-    def parts(self) -> dict[str, Any]:
-        """The spaces of what an action is made of: ``action``, or several that begin with ``action.``."""
-        actions = self.described[0]
-        keys = _box(0, 1, (len(actions.keys),), np.int32)
-        match actions.kind:
-            case "discrete":
-                return {"action": spaces.Discrete(actions.n)}
-            case "keys":
-                return {"action": keys}
-            case "pointer":
-                _, _, width, height = actions.box
-                last = np.array([width - 1, height - 1], np.int32)
-                pointer = _box(np.zeros_like(last), last, (2,), np.int32)
-                parts = {"action.pointer": pointer, "action.buttons": _box(0, 1, (BUTTONS,), np.int32)}
-                return {**parts, "action.keys": keys} if actions.keys else parts
-            case "events":
-                raise ConfigurationError(
-                    "EnvPool's actions are arrays, not lists of events; leave actions at 'auto', or 'keys', "
-                    "'pointer' or 'discrete', or play this environment with pluriverse.make"
-                )
 
     @property
     def observation_space(self) -> Any:
@@ -98,27 +55,44 @@ class EnvSpec:
     @property
     def action_space(self) -> Any:
         """Gymnasium's space of an action: Discrete, a Box of 0 and 1 for each key, or a Dict."""
-        parts = self.parts
-        if "action" in parts:
-            return parts["action"]
-        action: Any = spaces.Dict(nested(parts)["action"])
-        return spaces.Dict({"action": action})
+        actions = self.described[0]
+        if actions.kind == "discrete":
+            return spaces.Discrete(actions.n)
+        arrays = actions.arrays().items()
+        parts = {name: _box(0, np.full(shape, most, np.int32), dtype=np.int32) for name, (shape, most) in arrays}
+        return spaces.Dict({"action": spaces.Dict(parts)}) if len(parts) > 1 else parts["keys"]
 
     def observation_spec(self) -> Any:
         """Return dm_env's specs of an observation, a named tuple."""
-        state = {**STATE, "obs": self.observation_space}
-        return state_tuple({name: _spec(name, space) for name, space in state.items()})
+        obs = specs.BoundedArray(self.observation_space.shape, np.uint8, 0, 255, "obs")
+        return as_tuple(
+            "State", {"obs": obs, **nested_info(**{name: specs.Array((), _INFO[name], name) for name in _INFO})}
+        )
 
     def action_spec(self) -> Any:
         """Return dm_env's spec of an action, or a named tuple of all that ``send`` takes if it has several parts."""
-        who = {"env_id": _INTEGER, "players.env_id": _INTEGER}
-        parts = {name: _spec(name, space) for name, space in {**who, **self.parts}.items()}
-        return parts["action"] if "action" in parts else as_tuple("Action", nested(parts))
+        actions = self.described[0]
+        if actions.kind == "discrete":
+            return specs.DiscreteArray(actions.n, np.int32, "action")
+        arrays = actions.arrays().items()
+        parts = {name: specs.BoundedArray(shape, np.int32, 0, most, name) for name, (shape, most) in arrays}
+        env_id = specs.Array((), np.int32, "env_id")
+        whole = {"env_id": env_id, "players": {"env_id": env_id}, "action": parts}
+        return as_tuple("Action", whole) if len(parts) > 1 else parts["keys"]
 
 
-def _spec(name: str, space: Any) -> Any:
-    """Return dm_env's spec of a space, by the last part of its name."""
-    name = name.replace(":", ".").rpartition(".")[2]
-    if hasattr(space, "n"):
-        return specs.DiscreteArray(int(space.n), np.int32, name)
-    return specs.BoundedArray(space.shape, space.dtype, space.low, space.high, name)
+def nested_info(env_id: Any, lost: Any, **numbers: Any) -> dict[str, Any]:
+    """Return EnvPool's info, of arrays or specs, and ours."""
+    return {"env_id": env_id, "players": {"env_id": env_id}, **numbers, "pluriverse": {"lost": lost}}
+
+
+def as_tuple(name: str, nest: Mapping[str, Any]) -> Any:
+    """Return a nest of dicts as named tuples."""
+    values = (as_tuple(key, cast("Any", each)) if isinstance(each, dict) else each for key, each in nest.items())
+    return _tuple_type(name, tuple(nest))(*values)
+
+
+@cache
+def _tuple_type(name: str, fields: tuple[str, ...]) -> Any:
+    # Its fields follow from the environment.
+    return namedtuple(name, fields)  # pyright: ignore[reportUntypedNamedTuple]
