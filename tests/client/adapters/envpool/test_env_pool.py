@@ -88,8 +88,9 @@ def test_it_is_a_vector_of_gymnasiums_and_says_when_it_resets(lake: Any) -> None
 
 
 def test_stack_begins_with_an_episodes_first_picture_and_has_the_last_ones_oldest_first(address: str) -> None:
-    env: Any = envpool.make_gymnasium(LAKE, stack_num=2, remotes=address, max_episode_steps=2, **LOCKSTEP)
-    first, one, two, again = env.reset()[0], *(env.step(np.array([2]))[0] for _ in range(3))
+    options: dict[str, Any] = {"stack_num": 2, "max_episode_steps": 2, **LOCKSTEP}
+    env: Any = envpool.make_gymnasium("gym-core.CartPole-v0", remotes=address, **options)
+    first, one, two, again = env.reset()[0], *(env.step(np.array([0]))[0] for _ in range(3))
     env.close()
     for begun in (first, again):
         assert np.array_equal(begun[:, :3], begun[:, 3:])

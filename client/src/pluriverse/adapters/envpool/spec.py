@@ -65,9 +65,8 @@ class EnvSpec:
     def observation_spec(self) -> Any:
         """Return dm_env's specs of an observation, a named tuple."""
         obs = specs.BoundedArray(self.observation_space.shape, np.uint8, 0, 255, "obs")
-        return as_tuple(
-            "State", {"obs": obs, **nested_info(**{name: specs.Array((), _INFO[name], name) for name in _INFO})}
-        )
+        numbers = {name: specs.Array((), dtype, name) for name, dtype in _INFO.items()}
+        return as_tuple("State", {"obs": obs, **nested_info(**numbers)})
 
     def action_spec(self) -> Any:
         """Return dm_env's spec of an action, or a named tuple of all that ``send`` takes if it has several parts."""
