@@ -10,7 +10,6 @@ import pytest
 from pluriverse.adapters.alf import tensors
 from pluriverse.adapters.alf.parallel_environment import ParallelAlfEnvironment
 from pluriverse.adapters.alf.tensor_specs import TensorSpec
-from pluriverse.adapters.alf.thread_environment import ThreadEnvironment
 from pluriverse.errors import ActionError, Closed, ConfigurationError
 from pluriverse.testing.alf import check_environment
 from support.alf_envs import RAISE, Counting
@@ -90,7 +89,11 @@ def test_single_environment_lives_in_one_other_thread(library: str) -> None:
         def close(self) -> None:
             threads.append(threading.get_ident())
 
-    with ThreadEnvironment(lambda: threads.append(threading.get_ident()) or Threaded()) as env:
+    def make(env_id: int) -> Counting:
+        threads.append(threading.get_ident())
+        return Threaded(env_id)
+
+    with ParallelAlfEnvironment([make]) as env:
         assert (env.batched, env.batch_size, env.is_tensor_based) == (True, 1, True)
         env.reset()
         assert type(act(env, 0).reward).__module__ == library
@@ -101,8 +104,11 @@ def test_single_environment_lives_in_one_other_thread(library: str) -> None:
 
 def test_batched_environment_is_refused_and_nothing_is_left() -> None:
     before = threading.active_count()
-    with ThreadEnvironment(Counting) as inner, pytest.raises(ConfigurationError, match="expected single ones"):
-        ThreadEnvironment(lambda: inner)
+    with (
+        ParallelAlfEnvironment([Counting]) as inner,
+        pytest.raises(ConfigurationError, match="expected single ones"),
+    ):
+        ParallelAlfEnvironment([lambda env_id: inner])
     assert threading.active_count() == before
 
 
