@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from pluriverse_protocol import messages, reports
+from pluriverse_protocol import messages
 from pluriverse_protocol.env_spaces import Choice
 from pluriverse_protocol.events import Event, KeyEvent
 from pluriverse_protocol.recording_file import SUFFIX, already_there
@@ -25,7 +25,7 @@ from pluriverse_server.daemon.requests import RequestError
 from pluriverse_server.episode import Output, Send
 from pluriverse_server.manifest.runtime import Manifest, ManifestError
 from pluriverse_server.process import StartError
-from pluriverse_server.remote.environment import EnvironmentService, Subscriber
+from pluriverse_server.remote.environment import EnvironmentService
 from pluriverse_server.remote.remote import Remote
 from pluriverse_server.settings import Settings
 from pluriverse_server.sources.reading import SourceError
@@ -101,15 +101,16 @@ class RecordedRemote:
         except OSError as error:
             # The error of a full disk names no file.
             raise StartError(f"{error.filename or path} can't be written: {error.strerror}") from error
-        subscribers: list[Subscriber] = [recorder]
+        service.report_listeners.append(recorder.on_report)
+        listeners: list[Callable[[Output], None]] = [recorder.on_output]
         helpers: list[asyncio.Task[None]] = []
         if sys.stderr.isatty():
             helpers.append(asyncio.create_task(show(lambda: self._progress(header.began)), name="progress"))
         if options.random_agent:
             agent = RandomAgent(service.act, choices)
-            subscribers.append(agent)
+            listeners.append(agent.on_output)
             helpers.append(start_task(agent.play(), "random agent"))
-        service.subscribers += subscribers
+        service.output_listeners += listeners
         ended = asyncio.create_task(self._enough.wait(), name="end of the recording")
         try:
             # The first episode is recorded from its beginning.
@@ -119,8 +120,9 @@ class RecordedRemote:
             if not (await asyncio.wait(ends, timeout=limit_s, return_when=asyncio.FIRST_COMPLETED))[0]:
                 log.info("the recording ends: it is %g s long", limit_s)
         finally:
-            for subscriber in subscribers:
-                service.subscribers.remove(subscriber)
+            service.report_listeners.remove(recorder.on_report)
+            for listener in listeners:
+                service.output_listeners.remove(listener)
             for helper in (ended, *helpers):
                 helper.cancel()
             await asyncio.wait([ended, *helpers])
@@ -185,9 +187,6 @@ class RandomAgent:
         self._choices = choices
         self._plays = False
         self._turned = asyncio.Event()
-
-    def on_report(self, report: reports.Report) -> None:
-        """Ignore reports."""
 
     def on_output(self, output: Output) -> None:
         match output:

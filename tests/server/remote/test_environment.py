@@ -346,24 +346,14 @@ async def test_no_timer_of_the_daemon_ends_an_episode_in_lockstep_nor_says_that_
 # ── who listens ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-class Heard:
-    def __init__(self) -> None:
-        self.all: list[Report | Output] = []
-
-    def on_report(self, report: Report) -> None:
-        self.all.append(report)
-
-    def on_output(self, output: Output) -> None:
-        self.all.append(output)
-
-
 async def test_listeners_hear_each_report_before_what_follows_of_it(tmp_path: Path) -> None:
-    heard = Heard()
+    heard: list[Report | Output] = []
     async with playing(tmp_path) as (served, agent, process):
-        served.service.subscribers.append(heard)
+        served.service.report_listeners.append(heard.append)
+        served.service.output_listeners.append(heard.append)
         process.report(Reward(1, 2.0, 5.0))
         await agent.hear_method("v0.env.reward", reward=2.0)
-    report, output = heard.all[:2]
+    report, output = heard[:2]
     assert report == Reward(1, 2.0, 5.0)
     assert isinstance(output, Send)
 

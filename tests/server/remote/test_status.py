@@ -61,9 +61,9 @@ def test_shown_lag_is_the_median_of_the_last_ones() -> None:
     statistics = Statistics()
     assert statistics.reward_lag_ms is None
     for _ in range(LAGS):
-        statistics.note_reward_lag(9.0)
+        statistics.reward_lags_s.append(9.0)
     for lag_s in [0.001] * (LAGS // 2) + [0.002] * (LAGS // 2):
-        statistics.note_reward_lag(lag_s)
+        statistics.reward_lags_s.append(lag_s)
     assert statistics.reward_lag_ms == pytest.approx(1.5)
 
 
@@ -88,7 +88,7 @@ def test_time_of_an_episode_in_lockstep_is_that_of_its_frames_and_pauses_with_th
     environment = Environment("toy", clock="lockstep")
     episode = Episode(3, environment, 7, 50.0, started_at=100.0, frames=75)
     statistics = Statistics()
-    statistics.note_step(110.0)
+    statistics.stepped_at = 110.0
     running, paused = (statistics.episode_status(episode, "running", now) for now in (110.0 + PAUSED_S, 200.0))
     assert running["episode_seconds"] == paused["episode_seconds"] == 1.5
     assert (running["paused"], paused["paused"]) == (False, True)
@@ -103,9 +103,9 @@ def test_keys_of_an_environment_are_named_by_what_they_do_alone() -> None:
 
 def test_newest_reading_of_each_source_is_shown_with_its_region() -> None:
     statistics = Statistics()
-    statistics.note_readings({"score": {"value": 1}, "lives": {"value": 3}, "foreign": {"value": 0}})
-    statistics.note_readings({"score": {"value": 2}})
+    statistics.readings.update({"score": {"value": 1}, "lives": {"value": 3}, "foreign": {"value": 0}})
+    statistics.readings.update({"score": {"value": 2}})
     shown = statistics.sources_status({"score": [0, 0, 8, 8], "lives": None, "unread": None})
     assert shown == {"score": {"value": 2, "region": [0, 0, 8, 8]}, "lives": {"value": 3, "region": None}}
-    statistics.forget_readings()
+    statistics.readings.clear()
     assert statistics.sources_status({"score": None}) == {}

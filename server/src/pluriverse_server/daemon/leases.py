@@ -38,17 +38,13 @@ class Unavailable(Exception):
 
 class Leases:
     def __init__(self, sessions: Sessions, secrets: Secrets, audit: AuditLog) -> None:
-        self.draining = False
+        self.draining = False  # then no new agents are taken
         self.lease: Lease | None = None
         self._sessions = sessions
         self._secrets = secrets
         self._audit = audit
         self._timer: asyncio.TimerHandle | None = None
         secrets.on_change.append(lambda: sessions.expel(lambda who: not secrets.rights(who), TAKEN_AWAY))
-
-    def drain(self) -> None:
-        """Take no new agents from now on."""
-        self.draining = True
 
     def why_not(self, who: Token) -> str | None:
         if self.draining:

@@ -8,9 +8,8 @@ import logging
 import math
 import statistics
 import time
-from collections import deque
 from collections.abc import Callable
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 from pluriverse_protocol.limits import MAX_WATCHED_TREES_PER_S, SEAT_KEPT_S
 from pluriverse_protocol.messages import ServerMessage
@@ -21,7 +20,10 @@ from pluriverse_server.tasks import start_task
 
 from .requests import Requests
 from .seat import Seat
-from .send_queue import QueuedMessage, SendQueue
+from .send_queue import QueuedMessage
+
+if TYPE_CHECKING:
+    from .connection import Connection
 
 log = logging.getLogger(__name__)
 
@@ -44,36 +46,6 @@ TAKEN_OVER: Final = "another agent has taken this remote over"
 FAREWELL_S: Final = 0.5
 
 
-class Member(Protocol):
-    """A connection, as the sessions uses it: the peer, what waits to be sent, the last round trips in seconds.
-
-    ``peer`` is its address, ``who`` whose token it gave. ``seat`` is the one of an agent that named itself.
-    ``heard_at`` is when the peer was last heard, in the loop's seconds,
-    ``spoke_at`` is the time of its last message, and ``parted`` whether either side announced the end.
-    ``takes_over``: whether it may take the place of another agent, and wants to.
-    """
-
-    peer: str
-    who: Token
-    send_queue: SendQueue
-    round_trips_s: deque[float]
-    seat: Seat | None
-    heard_at: float
-    spoke_at: float
-    parted: bool
-    takes_over: bool
-
-    def put(self, queued: QueuedMessage) -> None: ...
-
-    def check(self, now: float) -> None: ...
-
-    def hang_up(self, reason: str) -> None: ...
-
-    def cut(self) -> None: ...
-
-    async def close(self, reason: str) -> None: ...
-
-
 class Sessions:
     def __init__(self, requests: Requests, audit: AuditLog, *, idle_timeout_s: float, session_timeout_s: float) -> None:
         """Time limits are seconds, 0 for none."""
@@ -81,8 +53,8 @@ class Sessions:
         self.audit = audit
         self.idle_timeout_s = idle_timeout_s
         self.session_timeout_s = session_timeout_s
-        self.connections: set[Member] = set()
-        self.agent: Member | None = None
+        self.connections: set[Connection] = set()
+        self.agent: Connection | None = None
         # The agent's, if it has a token. With no agent it is one that may come back, until the loop's time given here.
         self._seat: Seat | None = None
         self._seat_holder: Token | None = None
@@ -149,7 +121,7 @@ class Sessions:
         self._keep_seat(asyncio.get_running_loop().time())
         return seat
 
-    def claim_agent(self, connection: Member) -> str | None:
+    def claim_agent(self, connection: Connection) -> str | None:
         """Make ``connection`` the agent's; return why it can't be, if so. An agent that is away loses its seat."""
         if self.agent is connection:
             return None
@@ -199,7 +171,7 @@ class Sessions:
             return False
         return token == self._seat.token if self._seat is not None else peer == self.agent.peer
 
-    def add(self, connection: Member) -> None:
+    def add(self, connection: Connection) -> None:
         """Send everything to ``connection`` from now on, the environment's description first.
 
         An agent with a token takes its seat now, others with their first message. One that comes back hears what it
@@ -220,7 +192,7 @@ class Sessions:
         if self.agent is None and self._seat_holder is not None and leaves(self._seat_holder):
             self._give_seat_up(reason)
 
-    def remove(self, connection: Member) -> None:
+    def remove(self, connection: Connection) -> None:
         """Forget ``connection``, which has ended; the seat of an agent whose line broke is kept for a while."""
         if connection not in self.connections:
             return
@@ -236,7 +208,7 @@ class Sessions:
             self._keep_seat(connection.heard_at)
             log.info("the agent's connection broke; its seat is kept for %g s", SEAT_KEPT_S)
 
-    def _leave(self, connection: Member) -> None:
+    def _leave(self, connection: Connection) -> None:
         self.connections.discard(connection)
         self.merged_rewards += connection.send_queue.merged_rewards
         self.dropped_observations += connection.send_queue.dropped_observations

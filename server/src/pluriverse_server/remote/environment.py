@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final, Protocol, TypeVar, cast
+from typing import Any, Final, TypeVar, cast
 
 from msgspec import structs
 from pluriverse_protocol import messages, reports
@@ -72,16 +72,6 @@ STEP_KEY: Final = ord("c")
 _Said = TypeVar("_Said")
 
 
-class Subscriber(Protocol):
-    """Receives everything that passes through a service, as a recorder does. Neither call may take long."""
-
-    def on_report(self, report: reports.Report) -> None: ...
-
-    def on_output(self, output: Output) -> None:
-        """Called with each output of the episode machine, before it is carried out."""
-        ...
-
-
 class EnvironmentService:
     """Runs one environment on one screen; implements ``daemon.requests.Requests`` for its connections."""
 
@@ -118,7 +108,9 @@ class EnvironmentService:
         self.mistake: asyncio.Future[ManifestError] = asyncio.get_running_loop().create_future()
         self.state: AsyncInitialState | None = None  # of the screen
         self.permitted: Permitted | None = None  # what agents may press at the moment; None is everything
-        self.subscribers: list[Subscriber] = []
+        # Called with all that passes through, with outputs before they are carried out; none may take long.
+        self.report_listeners: list[Callable[[reports.Report], None]] = []
+        self.output_listeners: list[Callable[[Output], None]] = []
         # In lockstep: what was last sent to the program about viewers, and when a change is sent.
         self._told_watched: bool | None = None
         self._telling: asyncio.TimerHandle | None = None
@@ -363,8 +355,8 @@ class EnvironmentService:
     # ── reports of the program ───────────────────────────────────────────────────────────────────────────────────────
 
     def _reported(self, report: reports.Report) -> None:
-        for subscriber in self.subscribers:
-            _tell(subscriber.on_report, report)
+        for listener in self.report_listeners:
+            _tell(listener, report)
         now = self._clock.now()
         episode = self._machine.episode
         if isinstance(report, reports.Readings) and episode is not None and report.episode == episode.episode_id:
@@ -375,7 +367,7 @@ class EnvironmentService:
             self.statistics.frame_rate.note(report.frames, now)
             if episode.environment.clock == "lockstep":
                 self.sessions.note_step()
-                self.statistics.note_step(now)
+                self.statistics.stepped_at = now
         if isinstance(report, reports.SlotFrames):
             self.metrics.frames.inc(report.frames)
             self.sessions.note_step()
@@ -392,7 +384,7 @@ class EnvironmentService:
             if name in self._sources and isinstance(reading, dict)
         }
         if known:
-            self.statistics.note_readings(known)
+            self.statistics.readings.update(known)
             self.metrics.note_readings(known, report.cycle_ms / 1000)
 
     def _is_exact(self, env_id: str) -> bool:
@@ -446,8 +438,8 @@ class EnvironmentService:
 
     def _carry_out(self, outputs: Sequence[Output]) -> None:
         for output in outputs:
-            for subscriber in self.subscribers:
-                _tell(subscriber.on_output, output)
+            for listener in self.output_listeners:
+                _tell(listener, output)
             match output:
                 case Send(messages.Reward() as reward, episode_id):
                     self._send_reward(reward, episode_id)
@@ -457,7 +449,7 @@ class EnvironmentService:
                 case Send(message, episode_id):
                     self.sessions.broadcast(message, episode_id)
                 case Begin():
-                    self.statistics.forget_readings()
+                    self.statistics.readings.clear()
                     # The program may be another one.
                     self._told_watched = None
                     self._beginning = output
@@ -480,7 +472,7 @@ class EnvironmentService:
             self.statistics.note_reward(reward.frame_at or sent_at, reward.reward, episode_id, end)
         if reward.frame_at is not None and reward.reward:
             lag = max(0.0, self._clock.age(reward.frame_at))
-            self.statistics.note_reward_lag(lag)
+            self.statistics.reward_lags_s.append(lag)
             self.metrics.reward_lag_seconds.observe(lag)
 
     def _note_state(self, describe: messages.Describe) -> None:

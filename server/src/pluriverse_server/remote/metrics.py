@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from pluriverse_server.access.connections import ConnectionTable
-from pluriverse_server.access.throttle import PasswordThrottle
+from pluriverse_server.daemon.http_auth import HttpAuth
+from pluriverse_server.vnc_proxy.vnc_proxy import VncProxy
 
 _LAG_BUCKETS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5)
 _READ_BUCKETS = (0.00005, 0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5)
@@ -21,18 +21,8 @@ LATE: Final = "late"
 REFUSED: Final = (LATE, "implausible", "unsure")
 
 
-class Port(Protocol):
-    """One of the remote's ports: its connections, and the guesses of its password."""
-
-    @property
-    def table(self) -> ConnectionTable[Any]: ...
-
-    @property
-    def throttle(self) -> PasswordThrottle: ...
-
-
 class Metrics:
-    def __init__(self, ports: Mapping[str, Port]) -> None:
+    def __init__(self, ports: Mapping[str, HttpAuth | VncProxy]) -> None:
         """``ports``: those whose connections are counted, by name."""
         self.registry = CollectorRegistry()
         self.registry.register(_Ports(ports))
@@ -106,7 +96,7 @@ class Metrics:
 
 
 class _Ports(Collector):
-    def __init__(self, ports: Mapping[str, Port]) -> None:
+    def __init__(self, ports: Mapping[str, HttpAuth | VncProxy]) -> None:
         self._ports = ports
 
     def collect(self) -> Iterator[Metric]:

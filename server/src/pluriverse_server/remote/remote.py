@@ -79,7 +79,7 @@ class Remote:
         if self._service is None or not self._service.sessions.occupied or not self.settings.drain_s:
             self.stop()
         elif not self.draining:
-            self._service.leases.drain()
+            self._service.leases.draining = True
             log.info("draining: the episode may continue for %g s", self.settings.drain_s)
             call_later(self.settings.drain_s, "drain", self.stop)
             start_task(self._drain(self._service), "drain")

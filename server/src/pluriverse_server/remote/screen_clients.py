@@ -8,7 +8,6 @@ import logging
 import os
 from collections.abc import Mapping, Sequence
 
-from pluriverse_protocol import reports
 from pluriverse_protocol.messages import Describe
 
 from pluriverse_server.display import DisplayLost, Screen
@@ -27,7 +26,7 @@ log = logging.getLogger(__name__)
 class ScreenClients:
     """Starts the clients on a new screen, ends them when it is lost, and keeps the overlay running.
 
-    As a subscriber of the service it sends the overlay the frame rate of each episode. Where the overlay guards the
+    It sends the overlay the frame rate of each episode. Where the overlay guards the
     keys of a browser, the browser runs only while the overlay does.
     """
 
@@ -39,12 +38,9 @@ class ScreenClients:
         self._overlay: asyncio.Task[None] | None = None
         self._fps = manifest.runtime.fps
         self._rates: int | None = None  # the overlay's pipe
-        service.subscribers.append(self)
+        service.output_listeners.append(self._heard)
 
-    def on_report(self, report: reports.Report) -> None:
-        """See ``environment.Subscriber``."""
-
-    def on_output(self, output: Output) -> None:
+    def _heard(self, output: Output) -> None:
         """Let the overlay paint at the episode's frame rate, by which agents pace their steps, not in lockstep."""
         if not (isinstance(output, Send) and isinstance(output.message, Describe)):
             return

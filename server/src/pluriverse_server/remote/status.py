@@ -54,37 +54,23 @@ class Statistics:
         self.frame_rate = FrameRate()
         self.finished: deque[Finished] = deque(maxlen=EPISODES)
         self._rewards: deque[dict[str, Any]] = deque(maxlen=REWARDS)
-        self._reward_lags_s: deque[float] = deque(maxlen=LAGS)
-        self._readings: dict[str, Mapping[str, Any]] = {}
-        self._stepped_at = 0.0
-
-    def note_step(self, at: float) -> None:
-        self._stepped_at = at
-
-    def note_reward_lag(self, seconds: float) -> None:
-        """Add a reward's lag: from the frame that earned it on screen to its message."""
-        self._reward_lags_s.append(seconds)
+        self.reward_lags_s: deque[float] = deque(maxlen=LAGS)
+        """From the frame that earned a reward on screen to its message."""
+        self.readings: dict[str, Mapping[str, Any]] = {}
+        self.stepped_at: float = 0.0
 
     def note_reward(self, at: float, reward: float, episode_id: int, end: str | None) -> None:
         given = {"at": at, "reward": reward, "done": end is not None, "reason": end or "", "episode": str(episode_id)}
         self._rewards.append(given)
 
-    def note_readings(self, readings: Mapping[str, Mapping[str, Any]]) -> None:
-        self._readings.update(readings)
-
-    def forget_readings(self) -> None:
-        self._readings.clear()
-
     def sources_status(self, regions: Mapping[str, list[int] | None]) -> dict[str, Any]:
         return {
-            name: {**self._readings[name], "region": region}
-            for name, region in regions.items()
-            if name in self._readings
+            name: {**self.readings[name], "region": region} for name, region in regions.items() if name in self.readings
         }
 
     @property
     def reward_lag_ms(self) -> float | None:
-        return statistics.median(self._reward_lags_s) * 1000 if self._reward_lags_s else None
+        return statistics.median(self.reward_lags_s) * 1000 if self.reward_lags_s else None
 
     def episode_status(self, episode: Episode | None, state: str | None, now: float) -> dict[str, Any]:
         running = episode if state == "running" else None
@@ -96,7 +82,7 @@ class Statistics:
             "episode_id": str(episode.episode_id if episode else 0),
             "episode_reward": episode.reward if episode else 0.0,
             "episode_seconds": round(running.seconds(now), 3) if running else 0.0,
-            "paused": in_lockstep and now - self._stepped_at > PAUSED_S,
+            "paused": in_lockstep and now - self.stepped_at > PAUSED_S,
             "clock": episode.environment.clock if episode else None,
             "fps": episode.fps if episode else None,
             "picture": list(episode.picture) if episode and episode.picture else None,
