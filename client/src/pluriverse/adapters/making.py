@@ -51,7 +51,7 @@ def make_copies(
     if count * slots != n:
         raise ConfigurationError(
             f"{called} is {n}, and there are {count} remotes with {slots} each; in real time each remote holds one "
-            "environment, in lockstep as many as the others"
+            "environment, in lockstep as many as the others; several environments are a vector: gymnasium.make_vec(…)"
         )
     return Core(env_id, count if manager is None else manager, slots=slots, **options)
 
