@@ -75,7 +75,7 @@ def test_same_seed_gives_the_same_run_of_episodes(cart: PluriverseEnv) -> None:
 
 
 def test_more_than_one_remote_is_refused_and_vectors_are_named() -> None:
-    with pytest.raises(ConfigurationError, match=r"there are 2 remotes .* make_vec"):
+    with pytest.raises(ConfigurationError, match=r"there are 2 remotes .*make_vec"):
         PluriverseEnv(PONG, remotes="local:2")
 
 

@@ -52,7 +52,7 @@ def open_core(
     """
     # Lists, where they were read from JSON.
     pictures = PictureOptions(cast("Any", crop), cast("Any", size), grey)
-    return make_copies(env_id, n, remotes, pictures=pictures, **options)
+    return make_copies(env_id, validation.integer("num_envs", n, 1), remotes, pictures=pictures, **options)
 
 
 def spec_of(core: Core, spec: EnvSpec | None) -> EnvSpec | None:
