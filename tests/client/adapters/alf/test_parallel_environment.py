@@ -104,11 +104,12 @@ def test_single_environment_lives_in_one_other_thread(library: str) -> None:
 
 def test_batched_environment_is_refused_and_nothing_is_left() -> None:
     before = threading.active_count()
-    with (
-        ParallelAlfEnvironment([Counting]) as inner,
-        pytest.raises(ConfigurationError, match="expected single ones"),
-    ):
-        ParallelAlfEnvironment([lambda env_id: inner])
+
+    def of_one(env_id: int) -> ParallelAlfEnvironment:
+        return ParallelAlfEnvironment([Counting])
+
+    with pytest.raises(ConfigurationError, match="expected single ones"):
+        ParallelAlfEnvironment([of_one])
     assert threading.active_count() == before
 
 

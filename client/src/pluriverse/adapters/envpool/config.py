@@ -115,6 +115,7 @@ class Config(NamedTuple):
 
     def open(self) -> Core:
         """Start or find the remotes, and wait until they play."""
+        options: dict[str, Any] = {**self.connection, "env_options": self.env_options}
         return make_copies(
             self.env_id,
             self.num_envs,
@@ -123,5 +124,5 @@ class Config(NamedTuple):
             pictures=self.pictures,
             frame_skip=self.frame_skip,
             fps=self.fps,
-            **{**self.connection, "env_options": self.env_options},
+            **options,
         )

@@ -60,7 +60,8 @@ class EnvSpec:
             return spaces.Discrete(actions.n)
         arrays = actions.arrays().items()
         parts = {name: _box(0, np.full(shape, most, np.int32), dtype=np.int32) for name, (shape, most) in arrays}
-        return spaces.Dict({"action": spaces.Dict(parts)}) if len(parts) > 1 else parts["keys"]
+        action: Any = spaces.Dict(parts)
+        return spaces.Dict({"action": action}) if len(parts) > 1 else parts["keys"]
 
     def observation_spec(self) -> Any:
         """Return dm_env's specs of an observation, a named tuple."""
