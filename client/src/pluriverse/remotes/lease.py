@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import heapq
-import itertools
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -17,9 +14,6 @@ from .address import Address
 from .http_request import Answer, ask
 
 TTL_S: Final = 30.0
-
-# Renewals that are under way at once: remotes that don't answer hold up no others.
-RENEWERS: Final = 16
 
 OK: Final = 200
 CONFLICT: Final = 409
@@ -91,72 +85,35 @@ class LeaseKeeper:
     """Renews any number of leases, each three times within its time, until it is closed."""
 
     def __init__(self) -> None:
-        self._changed = threading.Condition()
-        self._closed = False
-        # With the time at which each was last known to last.
-        self._kept: dict[Lease, float] = {}
-        # When each is renewed next; the number keeps leases from being compared.
-        self._due: list[tuple[float, int, Lease]] = []
-        self._numbers = itertools.count()
-        self._pool = ThreadPoolExecutor(RENEWERS, thread_name_prefix="pluriverse: lease")
-        threading.Thread(target=self._run, name="pluriverse: leases", daemon=True).start()
+        self._removed: dict[Lease, threading.Event] = {}
 
     def add(self, lease: Lease) -> None:
         """Renew a lease from now on, until it is lost: ``Lease.lost`` is then the reason."""
-        with self._changed:
-            self._kept[lease] = time.monotonic()
-            self._plan(lease)
+        removed = self._removed[lease] = threading.Event()
+        # A thread for each: remotes that don't answer hold up no others.
+        threading.Thread(target=_keep, args=(lease, removed), name="pluriverse: lease", daemon=True).start()
 
     def remove(self, lease: Lease) -> None:
         """Renew it no more. It isn't given back."""
-        with self._changed:
-            self._kept.pop(lease, None)
+        if (removed := self._removed.pop(lease, None)) is not None:
+            removed.set()
 
     def close(self) -> None:
         """Renew none any more; may be called repeatedly."""
-        with self._changed:
-            self._closed = True
-            self._kept.clear()
-            self._changed.notify()
-        self._pool.shutdown(wait=False, cancel_futures=True)
+        for lease in list(self._removed):
+            self.remove(lease)
 
-    def _plan(self, lease: Lease) -> None:
-        heapq.heappush(self._due, (time.monotonic() + lease.ttl_s / 3, next(self._numbers), lease))
-        self._changed.notify()
 
-    def _run(self) -> None:
-        while True:
-            with self._changed:
-                while not self._closed and (not self._due or self._due[0][0] > time.monotonic()):
-                    self._changed.wait(self._due[0][0] - time.monotonic() if self._due else None)
-                if self._closed:
-                    return
-                _, _, lease = heapq.heappop(self._due)
-                if lease in self._kept:
-                    try:
-                        self._pool.submit(self._renew, lease)
-                    except RuntimeError:
-                        return  # Python exits
-
-    def _renew(self, lease: Lease) -> None:
+def _keep(lease: Lease, removed: threading.Event) -> None:
+    known_at = time.monotonic()
+    while not removed.wait(lease.ttl_s / 3):
         began = time.monotonic()
-        lost: str | None = None
-        lasts = False
         try:
             lease.renew()
-            lasts = True
+            known_at = began
         except RemoteUnavailable as error:
             # One that doesn't answer may do so again.
-            known_at = self._kept.get(lease, began)
             if isinstance(error, LeaseLost) or time.monotonic() - known_at > lease.ttl_s:
-                lost = str(error)
-        with self._changed:
-            if lease not in self._kept:
+                if not removed.is_set():
+                    lease.lost = str(error)
                 return
-            if lost is not None:
-                lease.lost = lost
-                del self._kept[lease]
-                return
-            if lasts:
-                self._kept[lease] = began
-            self._plan(lease)

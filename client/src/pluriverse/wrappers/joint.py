@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+from pluriverse import validation
 from pluriverse.env.base import Env, EnvSpec, Step
 from pluriverse.errors import ConfigurationError
 from pluriverse.forks import Owner
@@ -72,13 +73,10 @@ class Joint(Env):
 
     def seed(self, seed: int | Sequence[int | None] | None) -> list[int | None]:
         """See ``Env.seed``; a number goes on counting from part to part."""
-        seeds: list[int | None] = []
+        seeds = validation.seeds(seed, self.n)
+        left = iter(seeds)
         for part in self._parts:
-            begin = len(seeds)
-            if seed is None or isinstance(seed, int):
-                seeds += part.seed(None if seed is None else seed + begin)
-            else:
-                seeds += part.seed(seed[begin : begin + part.n])
+            part.seed(list(itertools.islice(left, part.n)))
         return seeds
 
     def render(self, mode: str = "human") -> Any:
