@@ -28,7 +28,6 @@ from typer.testing import CliRunner, Result
 pytestmark = pytest.mark.display
 
 COMMAND = (sys.executable, "-m", "pluriverse_server")
-AUTHORS = ("init", "look", "validate", "try", "record", "label", "learn", "score", "build")
 # Longer than any time limit that the remote of a test has.
 PAUSE_S = 4.0
 GYM_CORE = ROOT / "runtimes" / "gym-core"
@@ -76,19 +75,6 @@ async def output_until(process: asyncio.subprocess.Process, words: str) -> str:
 def invoked(*arguments: str) -> Result:
     """A command that ends by itself and keeps no secret, in this process."""
     return CliRunner().invoke(app, arguments, env={"COLUMNS": "120", "NO_COLOR": "1"})
-
-
-@pytest.mark.parametrize("arguments", [[], ["run"], ["envs"], *([name] for name in AUTHORS)])
-def test_help_says_what_each_command_is_for(arguments: list[str]) -> None:
-    helped = invoked(*arguments, "--help")
-    assert helped.exit_code == 0
-    assert "Usage: pluriverse-server" in helped.output
-    if not arguments:
-        for name in AUTHORS:
-            assert re.search(rf"^│ {name} +\S", helped.output, re.MULTILINE), helped.output
-    if arguments == ["run"]:
-        for option in ("--vnc-port", "--rewarder-port", "--display-backend", "--idle-timeout", "PLURIVERSE_PASSWORD"):
-            assert option in helped.output
 
 
 def test_validate_counts_environments_warns_and_names_mistakes(tmp_path: Path) -> None:
