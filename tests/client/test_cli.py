@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 import os
 import re
 import signal
@@ -77,15 +76,6 @@ def test_what_cannot_be_done_is_told_in_a_line_with_a_status(arguments: list[str
     result = run(*arguments)
     assert (result.returncode, expected in result.stderr) == (status, True), result.stderr
     assert "Traceback" not in result.stderr
-
-
-@pytest.mark.slow
-def test_envs_lists_the_catalogue() -> None:
-    lines = run("envs", "gym-core").stdout.splitlines()
-    assert len(lines) > 944
-    assert "gym-core.PongDeterministic-v3" in lines
-    entries = json.loads(run("envs", "--json").stdout)
-    assert {"id", "title", "runtime"} <= entries[0].keys()
 
 
 @pytest.mark.parametrize("engine", ["local", "docker"])

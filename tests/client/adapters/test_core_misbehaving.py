@@ -42,13 +42,9 @@ def refused(address: str, clock: Literal["realtime", "lockstep"] = "realtime") -
     ("says", "why"),
     [
         (reward("NaN"), "NaN isn't a JSON number"),
-        (reward("1" + "0" * 400), "is too large"),
-        (reward("0", sent_at=1e308), "'sent_at'"),
-        (described(fps=1e-300), "'fps' is 1e-300, expected number of 0.01 to 1000"),
         (described(width=2**62), "'width' is 4611686018427387904"),
-        (described(picture=[0, 0, 65535, 65535]), "'picture' is"),
     ],
-    ids=["NaN", "too long", "time", "rate", "width", "picture"],
+    ids=["NaN", "width"],
 )
 def test_numbers_that_no_remote_can_mean_are_refused_at_once(says: Callable[[int], str], why: str) -> None:
     with misbehaving(says) as address:

