@@ -62,12 +62,6 @@ class MachineRemote(Listening):
         """The address of its one port, as it was printed."""
         return next(word for word in self.said.split() if word.startswith(("pluriverse:", "pluriverses:")))
 
-    def kill(self, program: str) -> None:
-        """SIGKILL to its process whose command line has ``program``."""
-        for child in psutil.Process(self.process.pid).children(recursive=True):
-            if any(program in word for word in child.cmdline()):
-                child.kill()
-
 
 @dataclass
 class ContainerRemote(Listening):

@@ -243,21 +243,6 @@ async def test_end_of_its_input_ends_it_if_it_was_told_so(tmp_path: Path) -> Non
     await toy.close()
 
 
-async def test_killed_daemon_takes_its_children_with_it(tmp_path: Path) -> None:
-    toy = await Toy.make(tmp_path)
-    before = {pid for pid, _ in Leftovers.descendants()}
-    ports = ("--vnc-port", str(free_port()), "--rewarder-port", str(free_port()))
-    async with running("run", str(tmp_path), *ports) as process:
-        await output_until(process, "Ctrl-C")
-        program = await toy.process()
-        children = {pid for pid, _ in Leftovers.descendants()} - before
-        assert program.pid in children
-        process.kill()
-        await process.wait()
-    await eventually(lambda: not any(psutil.pid_exists(pid) for pid in children))
-    await toy.close()
-
-
 async def test_program_that_keeps_dying_is_told_with_how_and_exits_non_zero(tmp_path: Path) -> None:
     toy = await Toy.make(tmp_path)
     (tmp_path / "program.py").write_text("import sys; print('no game here'); sys.exit(3)")
