@@ -81,16 +81,13 @@ def test_validate_counts_environments_warns_and_names_mistakes(tmp_path: Path) -
     valid = invoked("validate", str(GYM_CORE))
     assert valid.exit_code == 0
     assert re.search(r"valid: runtime gym-core \d+\.\d+\.\d+, \d{4} environments", valid.output)
-    invoked("init", "my-game", "--directory", str(tmp_path / "game"))
-    manifest = tmp_path / "game" / "runtime.toml"
-    manifest.write_text(re.sub(r"^(min|max_jump) = .*$", "", manifest.read_text(), flags=re.MULTILINE))
-    warned = invoked("validate", str(tmp_path / "game"))
-    assert (warned.exit_code, "valid: runtime my-game 0.1.0, 1 environments" in warned.output) == (0, True)
-    assert re.search(r"runtime\.toml:\d+: warning: sources\.score: .* add min, max or max_jump", warned.stderr)
-    manifest.write_text(manifest.read_text().replace("fps = 30", 'fps = "fast"'))
-    mistaken = invoked("validate", str(tmp_path / "game"))
-    assert mistaken.exit_code == 2
-    assert re.search(r"runtime\.toml:\d+: runtime\.fps: .*number.*'fast'; write a number", mistaken.stderr)
+    invoked("init", "my-game", "--directory", str(tmp_path))
+    manifest = tmp_path / "runtime.toml"
+    text = re.sub(r"^(min|max_jump) = .*$", "", manifest.read_text(), flags=re.MULTILINE)
+    for fps, status, told in (("30", 0, "warning: sources.score: "), ('"fast"', 2, "runtime.fps: ")):
+        manifest.write_text(text.replace("fps = 30", f"fps = {fps}"))
+        checked = invoked("validate", str(tmp_path))
+        assert (checked.exit_code, told in checked.stderr) == (status, True), checked.stderr
 
 
 async def test_init_writes_what_can_be_tried(tmp_path: Path) -> None:
@@ -138,8 +135,6 @@ async def test_recording_is_ended_with_ctrl_c_then_labelled_and_scored(tmp_path:
     [
         (["label", "{}/none.plrec"], "none.plrec: No such file or directory"),
         (["score", "{}"], "there are no recordings in"),
-        (["label", "{}/none.plrec", "--port", "70000"], "Invalid value for '--port'"),
-        (["crop", "{}/none.plrec", "{}/picture.png", "--at", "-1"], "Invalid value for '--at'"),
         (
             ["learn", "{}", "score", "other.Env-v0"],
             "unknown environment 'other.Env-v0'; runtime my-game has 1, such as my-game.Catch-v0",
