@@ -38,14 +38,6 @@ def test_the_probe_is_painted_with_the_time_it_was_pressed(player: Player) -> No
     assert int(before * 1000) <= after.probe <= after.clock <= time.time() * 1000
 
 
-def test_frames_are_reported_on_the_grid_of_the_rate_asked_for(player: Player) -> None:
-    episode = player.reset("gym-core.PongDeterministic-v3", fps=50.0)
-    frames = [player.daemon.expect(Frame) for _ in range(40)]
-    assert {frame.episode for frame in frames} == {episode}
-    assert [frame.frames for frame in frames] == list(range(1, 41))
-    assert on_the_grid(frames[0], frames[-1], 50.0)
-
-
 def test_late_frames_are_dropped_and_counted_and_never_made_up(player: Player) -> None:
     player.reset("gym-core.PongDeterministic-v3", fps=50.0)
     first = player.daemon.expect(Frame)
