@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractAsyncContextManager, closing
-from typing import Any, Literal
+from contextlib import AbstractAsyncContextManager
 from unittest.mock import AsyncMock
-from urllib.request import urlopen
 
 import numpy as np
 import pytest
-from pluriverse.adapters.gymnasium import PluriverseEnv
 from pluriverse_protocol import step_channel
 from pluriverse_protocol.messages import ErrorReply, FirstFrame, ServerMessage, StepReply
 from pluriverse_protocol.reports import Done, Frame, Ready, Report, Reset, Reward, Text
@@ -19,63 +16,9 @@ from pluriverse_server.scraper.page_steps import PageSteps
 from support.agent import Agent
 from support.agent import connected as agent_at
 from support.pages import PageRemote, page_remote, short_folder, write_runtime
-from support.remotes import MachineRemote, on_machine
 from support.served import PASSWORD
 
 pytestmark = pytest.mark.browser
-
-METEORS = "internet.Meteors-v0"
-
-# Meteors' world is this large.
-SHAPE = (480, 480, 3)
-
-
-def connected(remote: MachineRemote, clock: Literal["realtime", "lockstep"]) -> closing[PluriverseEnv]:
-    return closing(PluriverseEnv(METEORS, remotes=remote.address, clock=clock))
-
-
-def played(env: PluriverseEnv, seed: int, steps: int = 40) -> list[tuple[bytes, float]]:
-    observation, _ = env.reset(seed=seed)
-    seen = [(picture(observation), 0.0)]
-    for step in range(steps):
-        observation, reward, terminated, truncated, _ = env.step(step // 5 % 3)
-        seen.append((picture(observation), float(reward)))
-        if terminated or truncated:
-            break
-    return seen
-
-
-def frames_drawn(remote: MachineRemote) -> float:
-    with urlopen(f"http://127.0.0.1:{remote.port}/metrics") as answer:
-        (line,) = [each for each in answer.read().decode().splitlines() if each.startswith("pluriverse_frames_total ")]
-    return float(line.split()[1])
-
-
-def picture(observation: Any) -> bytes:
-    assert observation.shape == SHAPE
-    return observation.tobytes()
-
-
-def test_same_seed_and_actions_give_the_same_pixels_also_after_real_time() -> None:
-    with on_machine(runtime="internet") as remote:
-        with connected(remote, "lockstep") as env:
-            first, other = played(env, 3), played(env, 4)
-            before = frames_drawn(remote)
-            again = played(env, 3)
-            # The daemon knows from the frames that the agent isn't idle. How many it sees is the machine's affair.
-            assert frames_drawn(remote) > before
-        with connected(remote, "realtime") as env:
-            env.reset()
-            observation, *_ = env.step(0)
-            assert observation.any()
-        with connected(remote, "lockstep") as env:
-            second = played(env, 3)
-    assert first == again == second
-    assert first != other
-    assert len({pixels for pixels, _ in first}) > 30
-
-
-# ── what goes wrong ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 BEGINS = "<script>game.begin(0)</script>"
 HANGS = "<script>on.h = () => { for (;;); }</script>"
