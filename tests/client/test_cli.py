@@ -12,7 +12,7 @@ import pytest
 from pluriverse import cli
 from support.remotes import MachineRemote, started
 from support.served import free_port
-from support.waiting import within
+from support.waiting import until
 from typer.testing import CliRunner
 
 pytestmark = pytest.mark.display
@@ -117,7 +117,7 @@ def test_container_of_a_command_that_is_killed_is_removed() -> None:
         assert len(containers()) == 1
         process.kill()
         process.wait()
-        assert within(60, lambda: not containers())
+        until(lambda: not containers())
     client.close()
 
 

@@ -89,11 +89,6 @@ async def remote_up(directory: Path, backend: DisplayBackend = "xvfb", **others:
         await toy.close()
 
 
-def children_named(name: str) -> list[int]:
-    """The processes that this one started, directly or not, whose program is ``name``."""
-    return [pid for pid, program in Leftovers.descendants() if program == name]
-
-
 @pytest.mark.parametrize("backend", BACKENDS)
 async def test_stopped_remote_says_goodbye_and_leaves_nothing(tmp_path: Path, backend: DisplayBackend) -> None:
     leftovers = Leftovers()
@@ -183,9 +178,9 @@ def pointer_of(process: Process) -> tuple[int, int]:
 async def test_killed_vnc_server_is_back_and_the_episode_goes_on(tmp_path: Path) -> None:
     async with remote_up(tmp_path) as up, up.agent() as agent:
         await agent.assert_alive()
-        (vnc,) = children_named("X0tigervnc")
+        vnc = up.remote.screen.pids["VNC server"]
         os.kill(vnc, signal.SIGKILL)
-        await eventually(lambda: children_named("X0tigervnc") not in ([], [vnc]))
+        await eventually(lambda: up.remote.screen.pids.get("VNC server") not in (None, vnc))
         await eventually(lambda: can_connect(up.vnc_port))
         assert up.remote.status()["episode_id"] == "1"
         assert up.remote.status()["env_state"] == "running"
@@ -200,14 +195,13 @@ def can_connect(vnc_port: int) -> bool:
         return False
 
 
-@pytest.mark.parametrize(("backend", "server"), [("xvfb", "Xvfb"), ("xvnc", "Xtigervnc")])
+@pytest.mark.parametrize("backend", BACKENDS)
 async def test_killed_x_server_truncates_the_episode_and_the_remote_heals(
-    tmp_path: Path, backend: DisplayBackend, server: str
+    tmp_path: Path, backend: DisplayBackend
 ) -> None:
     async with remote_up(tmp_path, backend) as up, up.agent() as agent:
         await agent.assert_alive()
-        (x,) = children_named(server)
-        os.kill(x, signal.SIGKILL)
+        os.kill(up.remote.screen.pids["X server"], signal.SIGKILL)
         last = await agent.hear_method("v0.env.reward", done=True)
         assert last["body"]["truncated"] is True
         assert last["body"]["info"]["reason"] == "X server killed by SIGKILL"
@@ -231,8 +225,7 @@ async def test_screen_that_a_full_disk_keeps_from_starting_is_there_again_once_t
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
             full.setattr(pluriverse_server.display.screen, "write_cookie", write)
-            (x,) = children_named("Xvfb")
-            os.kill(x, signal.SIGKILL)
+            os.kill(up.remote.screen.pids["X server"], signal.SIGKILL)
             await eventually(lambda: caplog.text.count("the screen could not be started: [Errno 28] No") >= 2)
             # Who is connected stays so.
             await agent.assert_alive()
