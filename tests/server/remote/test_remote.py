@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import errno
 import os
 import re
 import signal
 import tempfile
-from collections.abc import AsyncGenerator
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import aiohttp
 import pluriverse_server.display.screen
@@ -26,67 +23,30 @@ from pluriverse_server.manifest.runtime import Manifest, ManifestError
 from pluriverse_server.process import StartError
 from pluriverse_server.remote import token_file
 from pluriverse_server.remote.crash_limit import MAX_CRASHES
-from pluriverse_server.remote.remote import Remote
 from pluriverse_server.remote.token_file import read_tokens
-from pluriverse_server.settings import DisplayBackend, Settings
+from pluriverse_server.settings import DisplayBackend
 from pluriverse_server.tasks import TaskFailed
 from pluriverse_server.x11.connection import open_display
-from support.agent import Agent, connected
+from support.agent import connected
+from support.in_process import make_remote, remote_up
 from support.leftovers import Leftovers
-from support.ports import free_port
 from support.rfb import RfbClient, RfbError
 from support.served import PASSWORD
-from support.tasks import inject
 from support.toy import Process, Toy
 from support.waiting import DEADLINE_S, eventually
 from support.xwindow import Window
 from Xlib import XK, X
 
+
+def inject(name: str, error: Exception) -> None:
+    """Raise ``error`` where the task of this name waits."""
+    (task,) = [task for task in asyncio.all_tasks() if task.get_name() == name]
+    cast("Any", task)._fut_waiter.set_exception(error)
+
+
 pytestmark = pytest.mark.display
 
 BACKENDS: tuple[DisplayBackend, ...] = ("xvfb", "xvnc")
-
-
-@dataclass
-class Up:
-    toy: Toy
-    remote: Remote
-    running: asyncio.Task[None]
-    process: Process
-    port: int
-    vnc_port: int
-
-    def agent(self) -> contextlib.AbstractAsyncContextManager[Agent]:
-        return connected(self.port, PASSWORD)
-
-    async def next_episode(self) -> Process:
-        process = await self.toy.process()
-        await process.begin()
-        return process
-
-
-@contextlib.asynccontextmanager
-async def remote_up(directory: Path, backend: DisplayBackend = "xvfb", **others: Any) -> AsyncGenerator[Up]:
-    toy = await Toy.make(directory)
-    port, vnc_port = free_port(), free_port()
-    settings = Settings(directory, vnc_port=vnc_port, rewarder_port=port, password=PASSWORD)
-    remote = Remote(replace(settings, display_backend=backend, **others))
-    started = asyncio.Event()
-    running = asyncio.create_task(remote.run(lambda _: started.set()))
-    try:
-        beginning = asyncio.create_task(toy.process())
-        await asyncio.wait({running, beginning}, return_when=asyncio.FIRST_COMPLETED)
-        if running.done():
-            running.result()  # says why it could not be started
-        process = await beginning
-        await process.begin()
-        await asyncio.wait_for(started.wait(), 60)
-        await eventually(lambda: remote.service.ongoing)
-        yield Up(toy, remote, running, process, port, vnc_port)
-    finally:
-        remote.stop()
-        await asyncio.gather(running, return_exceptions=True)
-        await toy.close()
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -260,7 +220,7 @@ async def test_runtime_whose_program_cannot_be_started_is_refused_before_the_gre
     manifest.write_text(manifest.read_text().replace(before, after))
     greeted: list[Manifest] = []
     with pytest.raises((StartError, ManifestError), match=complaint):
-        await Remote(Settings(tmp_path, vnc_port=free_port(), rewarder_port=free_port())).run(greeted.append)
+        await make_remote(tmp_path).run(greeted.append)
     assert not greeted
     await toy.close()
 

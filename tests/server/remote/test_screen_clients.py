@@ -14,15 +14,13 @@ import pytest
 from pluriverse_protocol import metadata
 from pluriverse_protocol.metadata import Metadata
 from pluriverse_server.remote.crash_limit import MAX_CRASHES
-from pluriverse_server.remote.remote import GaveUp, Remote
-from pluriverse_server.settings import Settings
+from pluriverse_server.remote.remote import GaveUp
+from support.in_process import remote_up
 from support.leftovers import Leftovers
 from support.pages import MANIFEST, PageRemote, page_remote, short_folder, write_runtime
-from support.ports import free_port
 from support.process_tree import children
 from support.rfb import RfbClient
 from support.served import PASSWORD
-from support.toy import Toy
 from support.waiting import DEADLINE_S, LOOK_S, eventually
 
 pytestmark = pytest.mark.browser
@@ -87,31 +85,20 @@ async def test_page_is_guarded_and_shows_the_block_and_without_the_guard_there_i
 
 async def test_block_over_a_program_is_back_when_the_overlay_dies_and_the_episode_goes_on(tmp_path: Path) -> None:
     leftovers = Leftovers()
-    toy = await Toy.make(tmp_path)
-    manifest = tmp_path / "runtime.toml"
-    manifest.write_text(manifest.read_text().replace("y = 10 }", "y = 10, painted_by = 'overlay' }"))
-    vnc_port = free_port()
-    remote = Remote(Settings(tmp_path, vnc_port=vnc_port, rewarder_port=free_port(), password=PASSWORD))
-    running = asyncio.create_task(remote.run(lambda _: None))
-    try:
-        await (await toy.process()).begin()
-        await asyncio.to_thread(wait_for_block, vnc_port, lambda block: block.probe == 0)
+    async with remote_up(tmp_path, overlay=True) as up:
+        await asyncio.to_thread(wait_for_block, up.vnc_port, lambda block: block.probe == 0)
         for _ in range(MAX_CRASHES - 1):
             await eventually(lambda: len(overlays()) == 1)
             (overlay,) = overlays()
             overlay.kill()
             await eventually(lambda overlay=overlay: overlays() not in ([], [overlay]))
         now = time.time() * 1000
-        await asyncio.to_thread(wait_for_block, vnc_port, lambda block: block.clock > now)
-        assert remote.status()["episode_id"] == "1"
-        assert remote.status()["env_state"] == "running"
+        await asyncio.to_thread(wait_for_block, up.vnc_port, lambda block: block.clock > now)
+        assert up.remote.status()["episode_id"] == "1"
+        assert up.remote.status()["env_state"] == "running"
         overlays()[0].kill()
         with pytest.raises(GaveUp, match="overlay: killed by SIGKILL"):
-            await asyncio.wait_for(running, DEADLINE_S)
-    finally:
-        remote.stop()
-        await asyncio.gather(running, return_exceptions=True)
-        await toy.close()
+            await asyncio.wait_for(up.running, DEADLINE_S)
     leftovers.assert_none()
 
 
