@@ -8,7 +8,7 @@ import time
 import numpy as np
 import pytest
 from pluriverse_protocol.reports import Done, Frame, Ready, Reset, Reward
-from support.gym_core import DEADLINE_S, Player
+from support.gym_core import Player
 
 pytestmark = [pytest.mark.slow, pytest.mark.display]
 
@@ -93,11 +93,3 @@ def test_a_turn_based_game_moves_only_when_one_of_its_keys_is_pressed(player: Pl
         player.daemon.expect(Frame)
         pressed += 1
         assert pressed < 30
-
-
-@pytest.mark.parametrize("running", [False, True])
-def test_a_daemon_that_hangs_up_ends_it(player: Player, running: bool) -> None:
-    if running:
-        player.reset("gym-core.PongDeterministic-v3")
-    player.daemon.hang_up()
-    assert player.process.wait(DEADLINE_S) == 0

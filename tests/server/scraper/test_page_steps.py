@@ -86,37 +86,6 @@ async def test_steps_say_what_is_new_a_first_frame_what_was_last_and_one_that_is
 
 
 @pytest.mark.slow
-async def test_bad_steps_are_refused_or_truncate_and_the_next_episode_is_fine() -> None:
-    with short_folder() as folder:
-        async with page_remote(write_runtime(folder, {"Good": BEGINS})) as remote:
-            await remote.play("Good", clock="lockstep")
-            async with step_channel_of(remote) as agent:
-                episode = await first(agent)
-                # Two at once are played one after the other.
-                await ask(agent, 1, episode, "a")
-                await ask(agent, 2, episode)
-                assert ((await stepped(agent, 1)).reward, (await stepped(agent, 2)).reward) == (1.0, 0.0)
-                for frames in (0, 10**9):
-                    await ask(agent, 3, episode, frames=frames)
-                    assert f"'frames' is {frames}" in await refused(agent)
-                # What comes behind the end is nobody's, though the next episode has begun meanwhile.
-                await ask(agent, 4, episode, "o", frames=60)
-                await ask(agent, 5, episode)
-                last = await stepped(agent, 4)
-                assert (last.done, last.info["reason"], last.frame) == (True, "won", (20, 30, 1))
-                said = [await heard(agent), await heard(agent)]
-                assert sorted(type(message).__name__ for message, _ in said) == ["ErrorReply", "FirstFrame"]
-                # An agent that leaves in the middle of a step.
-                await ask(agent, 6, episode + 1, frames=600)
-            async with step_channel_of(remote) as agent:
-                message, number = await heard(agent)
-                assert isinstance(message, FirstFrame)
-                assert (message.text, number) == ("seed 0", episode + 1)
-                await ask(agent, 1, episode + 1, "a")
-                assert (await stepped(agent, 1)).reward == 1.0
-
-
-@pytest.mark.slow
 async def test_page_that_hangs_in_a_step_is_replaced() -> None:
     with short_folder() as folder:
         async with page_remote(write_runtime(folder, {"Hangs": BEGINS + HANGS})) as remote:

@@ -72,8 +72,6 @@ def test_seeds_come_one_for_each(pong: PluriverseAlfEnvironment) -> None:
     assert pong.reset().is_first().all()
     with pytest.raises(ConfigurationError, match="1 seeds for 2"):
         pong.seed([5])
-    with pytest.raises(ConfigurationError, match="seed is -1"):
-        pong.seed(-1)
 
 
 def test_outcome_ends_with_discount_0_and_no_reward_is_lost(address: str) -> None:
