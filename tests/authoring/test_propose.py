@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import http.server
 import json
 import sys
-import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -19,6 +17,7 @@ from pluriverse_protocol.recordings import Header, Record, Update
 from pluriverse_protocol.rfb.raw_updates import raw_update
 from support.recorded import recorded
 from support.remotes import ROOT
+from support.sockets import answering
 
 WIDTH, HEIGHT = 200, 80
 REGION = (60, 20, 100, 40)
@@ -162,28 +161,14 @@ def test_tesseract_of_the_examples_reads_what_is_written(recording: Path) -> Non
     assert all(sure > 0.5 for _, _, sure in found)
 
 
-class Vision(http.server.BaseHTTPRequestHandler):
-    """An endpoint that says the same of every picture."""
-
-    def do_POST(self) -> None:
-        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        assert asked["messages"][0]["content"][1]["image_url"]["url"].startswith("data:image/png;base64,")
-        message = {"content": 'It is {"value": 15, "confidence": 0.9}.'}
-        self.send_response(200)
-        self.end_headers()
-        self.wfile.write(json.dumps({"choices": [{"message": message}]}).encode())
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base has it
-        del format, args
-
-
 def test_a_vision_model_of_the_examples_is_asked(recording: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Vision) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        monkeypatch.setenv("VISION_URL", f"http://127.0.0.1:{server.server_port}/v1")
+    def say_the_same(_path: str, asked: bytes) -> tuple[int, bytes]:
+        assert json.loads(asked)["messages"][0]["content"][1]["image_url"]["url"].startswith("data:image/png;base64,")
+        message = {"content": 'It is {"value": 15, "confidence": 0.9}.'}
+        return 200, json.dumps({"choices": [{"message": message}]}).encode()
+
+    with answering(say_the_same, "application/json") as address:
+        monkeypatch.setenv("VISION_URL", f"{address}/v1")
         monkeypatch.setenv("VISION_MODEL", "any")
-        try:
-            found = proposed(recording, f"{sys.executable} {ROOT / 'examples/propose_vision.py'}")
-        finally:
-            server.shutdown()
+        found = proposed(recording, f"{sys.executable} {ROOT / 'examples/propose_vision.py'}")
     assert {(value, sure) for _, value, sure in found} == {(15, 0.9)}

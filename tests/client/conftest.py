@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 from support.process_tree import children
-from support.program import until
 from support.remotes import MachineRemote, on_machine
+from support.waiting import until
 from support.xvfb import Xvfb, xvfb
 
 
@@ -21,7 +21,7 @@ def remote() -> Iterator[MachineRemote]:
     """One that plays gym-core, for all tests that need no more than some episodes."""
     with on_machine() as started:
         # It greets before its program runs, which would be a leftover of the first test.
-        until(lambda: children("main.py"), bool)
+        until(lambda: children("main.py"))
         yield started
 
 

@@ -79,33 +79,6 @@ async def test_a_model_solves_a_task_of_the_web_in_five_calls() -> None:
     leftovers.assert_none(60)
 
 
-async def test_a_model_that_does_nothing_is_told_that_its_time_is_up_and_which_tool_begins_another() -> None:
-    async with Client(stdio_client(configured())) as client:
-        model = Newcomer(client)
-        await model.call("begin_episode", environment=TASK, seed=1)
-        handle = model.facts["handle"]
-        await model.call("wait", handle=handle, seconds=4)
-        assert model.facts["time_left_s"] == pytest.approx(6, abs=0.1)
-        lost = (await model.call("wait", handle=handle, seconds=8)).splitlines()
-        assert lost[1:] == [
-            "Reward: -1 since the last answer, -1 in all.",
-            "The episode is over: the environment ended it (timed out).",
-            f"Next: begin_episode with handle {handle} for another episode, or release it.",
-        ]
-        begun = await model.call("begin_episode", handle=handle, environment="wob.mini.ClickButton-v0", seed=1)
-        assert begun.startswith("Task: Click on the")
-        await model.call("describe_environment", handle=handle)
-        assert model.facts["environment"] == "wob.mini.ClickButton-v0"
-
-
-def test_a_server_for_an_environment_that_is_misspelt_does_not_start_and_says_what_is_near() -> None:
-    command = [PLURIVERSE, "mcp", "--env", "wob.mini.ClickTset-v0", "--allow", "begin"]
-    ended = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
-    assert ended.returncode == 2
-    assert ended.stdout == ""
-    assert f"no environment matches 'wob.mini.ClickTset-v0'; the nearest: {TASK}" in ended.stderr
-
-
 def test_the_documents_loops_play() -> None:
     samples = [block for block in re.findall(r"(?s)```python\n(.*?)```", MODELS) if "with Computer(" in block]
     said: list[str] = []

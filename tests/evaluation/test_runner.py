@@ -4,7 +4,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import psutil
 import pytest
 from pluriverse.errors import ConfigurationError
 from pluriverse_eval.agents import Agent, AgentFailed, open_agent
@@ -14,6 +13,7 @@ from pluriverse_eval.play import Play
 from pluriverse_eval.results import Episode, Folder
 from pluriverse_eval.runner import Runner
 from support.evaluated import run, suite, task
+from support.process_tree import children
 
 pytestmark = [pytest.mark.slow, pytest.mark.display]
 
@@ -88,10 +88,9 @@ def test_episode_whose_remote_dies_is_played_again(played: Played, mode: str) ->
 
     def kill_once(play: Play) -> None:
         if not killed:
-            for process in psutil.Process().children(recursive=True):
-                if any("gym_core" in word or "Xvfb" in word for word in _words(process)):
-                    killed.append(process.pid)
-                    process.kill()
+            for process in (*children("gym_core"), *children("Xvfb")):
+                killed.append(process.pid)
+                process.kill()
         loop(play, lambda _: None)
 
     runner = played.runner(lambda: ByWord(kill_once), mode, seeds=1)
@@ -119,10 +118,3 @@ def test_environment_that_is_nowhere_leaves_episodes_that_are_named(tmp_path: Pa
     runner.run(runner.lots(()), ["local:1"])
     assert [missing.partition(": ")[0] for missing in runner.missing] == ["pong paused seed 0", "pong paused seed 1"]
     assert "unknown environment 'gym-core.NoSuchGame-v0'" in runner.missing[0]
-
-
-def _words(process: psutil.Process) -> list[str]:
-    try:
-        return process.cmdline()
-    except psutil.Error:
-        return []

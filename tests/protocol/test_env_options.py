@@ -6,11 +6,10 @@ from typing import Any
 
 import pytest
 from hypothesis import given
-from pluriverse_protocol import BadBody, Headers, decode_from_agent, decode_from_server, encode
+from pluriverse_protocol import BadBody, decode_from_agent
 from pluriverse_protocol.env_options import Option, Value, complete, parse, parse_values
 from pluriverse_protocol.limits import MAX_OPTION_CHARS, MAX_OPTION_CHOICES, MAX_OPTION_INTEGER, MAX_OPTIONS
-from pluriverse_protocol.messages import Describe
-from support.wire import all_options, json_values
+from support.wire import json_values
 
 OPTIONS = {
     "level": Option("integer", 1, minimum=1, maximum=9),
@@ -26,14 +25,6 @@ def reset(options: Any) -> str:
     """The frame of a reset that carries ``options`` as they are."""
     headers = {"message_id": 0, "sent_at": 0}
     return json.dumps({"method": "v0.env.reset", "headers": headers, "body": {"options": options}})
-
-
-@given(all_options)
-def test_what_is_declared_is_read_as_it_was(options: dict[str, Option]) -> None:
-    frame = encode(Describe("a", "running", 60.0, options=options), Headers(0, 0.0))
-    message = decode_from_server(frame).message
-    assert isinstance(message, Describe)
-    assert message.options == options
 
 
 def test_options_without_a_value_have_their_defaults() -> None:

@@ -28,6 +28,7 @@ from pluriverse_protocol.recordings import (
     Update,
 )
 from pluriverse_protocol.rfb.raw_updates import raw_update, rectangles
+from support.wire import json_objects
 
 WIDTH, HEIGHT = 12, 7
 HEADER = Header("toy", "1.2.3", "toy.First-v0", WIDTH, HEIGHT, 60.0, 1_700_000_000.25, ((1, 2, 3, 4),))
@@ -44,23 +45,12 @@ def updates(draw: st.DrawFn) -> bytes:
     return raw_update(parts)
 
 
-JSON: st.SearchStrategy[Any] = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers(-(2**53), 2**53)
-    | st.floats(allow_nan=False, allow_infinity=False)
-    | st.text(),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
-    max_leaves=5,
-)
 EVENTS = st.builds(KeyEvent, st.integers(1, MAX_KEYSYM), st.booleans()) | st.builds(
     PointerEvent, st.integers(0, 65535), st.integers(0, 65535), st.integers(0, MAX_BUTTONMASK)
 )
 AT = st.floats(0, MAX_SECONDS)
 RECORDS = st.lists(
-    st.builds(Update, AT, updates())
-    | st.builds(Said, AT, st.dictionaries(st.text(), JSON, max_size=3))
-    | st.builds(Input, AT, EVENTS),
+    st.builds(Update, AT, updates()) | st.builds(Said, AT, json_objects) | st.builds(Input, AT, EVENTS),
     max_size=8,
 ).map(lambda records: sorted(records, key=lambda record: record.at))
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
-from hypothesis import given
-from pluriverse_protocol.kinds import read, write
+from pluriverse_protocol.kinds import read
 from pluriverse_protocol.limits import (
     MAX_LABEL_CHARS,
     MAX_REPORT_BYTES,
@@ -18,15 +16,8 @@ from pluriverse_protocol.limits import (
 from pluriverse_protocol.messages import TreeReply
 from pluriverse_protocol.reports import TreeRead, decode_report, encode_line
 from pluriverse_protocol.tree import Node
-from support.wire import trees
 
 BOX = [0, 0, 1, 1]
-
-
-@given(trees())
-def test_what_is_written_is_read_back(nodes: tuple[Node, ...]) -> None:
-    written = write(TreeReply(nodes, 2))
-    assert read(TreeReply, json.loads(json.dumps(written))) == TreeReply(nodes, 2)
 
 
 @pytest.mark.parametrize(

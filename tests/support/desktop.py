@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import subprocess
 import tempfile
 import time
 from pathlib import Path
@@ -11,13 +12,18 @@ from typing import Any, Final, Self
 
 from pluriverse_server.process import ChildProcess
 from support.ports import listens
-from support.tigervnc import write_password_file
 from support.waiting import eventually
 from support.xvfb import bare_xvfb
 from support.xwindow import Window
 from Xlib import X
 
 POLL_S: Final = 0.01
+
+
+def write_password_file(path: Path, password: str) -> None:
+    """Write TigerVNC's obfuscated form of the password."""
+    made = subprocess.run(["tigervncpasswd", "-f"], input=password.encode(), capture_output=True, check=True)
+    path.write_bytes(made.stdout)
 
 
 class Desktop:

@@ -16,6 +16,8 @@ from support.report_server import ReportServer
 from support.typist import Typist
 from support.xvfb import Xvfb
 
+from .waiting import until
+
 BLOCK: Final = (960, 16, metadata.WIDTH, metadata.HEIGHT)
 DEADLINE_S: Final = 60.0
 
@@ -54,13 +56,7 @@ class Player:
         return seen
 
     def wait_for_metadata(self, wanted: Callable[[Metadata], bool]) -> Metadata:
-        deadline = time.monotonic() + DEADLINE_S
-        while time.monotonic() < deadline:
-            seen = self.metadata()
-            if wanted(seen):
-                return seen
-            time.sleep(0.0005)
-        raise AssertionError(f"the block still says {self.metadata()}")
+        return until(self.metadata, wanted)
 
     def wait_for_step(self, episode: int) -> Metadata:
         """The block once a step whose reward has come is drawn, by the clock of an agent that has just had it.

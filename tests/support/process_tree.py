@@ -8,12 +8,12 @@ import subprocess
 import psutil
 
 
-def children(name: str) -> list[psutil.Process]:
-    """The processes below this one that have ``name`` in their command line, the newest last; ids wrap around."""
+def children(words: str) -> list[psutil.Process]:
+    """The processes below this one that have ``words`` in their command line, the newest last; ids wrap around."""
     found: list[psutil.Process] = []
     for child in psutil.Process().children(recursive=True):
         with contextlib.suppress(psutil.Error):  # it ended meanwhile
-            if any(name in word for word in child.cmdline()):
+            if words in " ".join(child.cmdline()):
                 found.append(child)
     return sorted(found, key=psutil.Process.create_time)
 

@@ -5,17 +5,13 @@ from __future__ import annotations
 import contextlib
 import os
 import subprocess
-import time
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from pathlib import Path
-from typing import TypeVar
 
 from pluriverse_server.manifest.conditions import Value
 from pluriverse_server.sources.program import ProgramOutput, ProgramReader, Target
 
-from .waiting import DEADLINE_S, LOOK_S
-
-T = TypeVar("T")
+from .waiting import until
 
 
 def target(
@@ -47,15 +43,6 @@ def running(command: Sequence[str], environment: Mapping[str, str] | None = None
         for pipe in (program.stdin, program.stdout):
             if pipe is not None:
                 pipe.close()
-
-
-def until(look: Callable[[], T], wanted: Callable[[T], object]) -> T:
-    """What ``look`` sees once it is what is ``wanted``; both are called from this thread."""
-    deadline = time.monotonic() + DEADLINE_S
-    while not wanted(seen := look()):
-        assert time.monotonic() < deadline, f"in the end it was {seen!r}"
-        time.sleep(LOOK_S)
-    return seen
 
 
 def until_value(reader: ProgramReader, value: Value) -> None:

@@ -6,9 +6,10 @@ import asyncio
 import contextlib
 import socket
 import struct
-import threading
 from collections.abc import AsyncGenerator, Callable, Generator
 from typing import TypeVar
+
+from anyio.from_thread import start_blocking_portal
 
 CHUNK = 65536
 
@@ -114,21 +115,8 @@ def relaying(target: int) -> contextlib.AbstractAsyncContextManager[Relay]:
 @contextlib.contextmanager
 def beside(*relayings: contextlib.AbstractAsyncContextManager[_R]) -> Generator[list[_R]]:
     """Relays on a loop of their own, for tests that have none."""
-    loop = asyncio.new_event_loop()
-    thread = threading.Thread(target=loop.run_forever, name="relay")
-    thread.start()
-    stack = contextlib.AsyncExitStack()
-
-    async def start() -> list[_R]:
-        return [await stack.enter_async_context(each) for each in relayings]
-
-    try:
-        yield asyncio.run_coroutine_threadsafe(start(), loop).result(60)
-    finally:
-        asyncio.run_coroutine_threadsafe(stack.aclose(), loop).result(60)
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join()
-        loop.close()
+    with start_blocking_portal() as portal, contextlib.ExitStack() as stack:
+        yield [stack.enter_context(portal.wrap_async_context_manager(each)) for each in relayings]
 
 
 def relaying_beside(*targets: int) -> contextlib.AbstractContextManager[list[Relay]]:

@@ -22,6 +22,7 @@ import psutil
 from docker.models.containers import Container
 from pluriverse.remotes.address import Address
 from support.ports import free_port
+from support.process_tree import children
 
 ROOT = Path(__file__).parents[2]
 IMAGES = "pluriverse/"
@@ -61,12 +62,6 @@ class MachineRemote(Listening):
     def one_port(self) -> str:
         """The address of its one port, as it was printed."""
         return next(word for word in self.said.split() if word.startswith(("pluriverse:", "pluriverses:")))
-
-    def kill(self, program: str) -> None:
-        """SIGKILL to its process whose command line has ``program``."""
-        for child in psutil.Process(self.process.pid).children(recursive=True):
-            if any(program in word for word in child.cmdline()):
-                child.kill()
 
 
 @dataclass
@@ -179,13 +174,7 @@ def engine_has_image(runtime: str = "gym-core") -> bool:
 
 def daemons() -> set[psutil.Process]:
     """Those of the remotes that this process started, directly or not."""
-    found: set[psutil.Process] = set()
-    for child in psutil.Process().children(recursive=True):
-        # One that ends meanwhile has no command line.
-        with contextlib.suppress(psutil.NoSuchProcess):
-            words = child.cmdline()
-            found |= {child} if "pluriverse_server" in " ".join(words) and "run" in words else set()
-    return found
+    return set(children("-m pluriverse_server run"))
 
 
 def daemon_at(address: Address) -> psutil.Process:

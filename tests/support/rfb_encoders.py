@@ -15,7 +15,6 @@ from pluriverse_protocol.rfb.numbers import Encoding
 
 Picture = NDArray[np.uint8]
 
-JPEG: Final = "tight jpeg"  # the one that loses something
 # "tight" and "zrle" pick what suits the picture, by chance; the others insist.
 LOSSLESS: Final = ("raw", "hextile", "zrle", "tight")
 

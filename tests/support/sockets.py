@@ -6,6 +6,7 @@ import contextlib
 import socket
 import threading
 from collections.abc import Callable, Generator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Final
 
 from websockets.http11 import Request
@@ -56,6 +57,36 @@ def listening(script: Callable[[socket.socket], None]) -> Generator[int]:
             thread.join(DEADLINE_S)
     if failures:
         raise failures[0]
+
+
+@contextlib.contextmanager
+def answering(answer: Callable[[str, bytes], tuple[int, bytes]], content_type: str) -> Generator[str]:
+    """Answer requests at the address that this yields with the status and body for their path and their own body."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            status, body = answer(self.path, self.rfile.read(int(self.headers.get("Content-Length", 0))))
+            with contextlib.suppress(OSError):
+                self.send_response(status)
+                self.send_header("Content-Type", content_type)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+        do_POST = do_GET  # noqa: N815 - as the base class names it
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - as the base class names it
+            """Say nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        server.daemon_threads = True
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+            thread.join(DEADLINE_S)
 
 
 def shake_hands(connection: socket.socket) -> tuple[Request, bytes]:

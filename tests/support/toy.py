@@ -64,7 +64,7 @@ title = "A toy"
 default_env = "toy.First-v0"
 screen = {{ width = 320, height = 200 }}
 fps = 50
-metadata = {{ x = 300, y = 10 }}
+metadata = {{ x = 300, y = 10, painted_by = "{painted_by}" }}
 [program]
 command = ["python", "program.py", "{mind}", "{{env}}", "{{seed}}"]
 clock = {clock}
@@ -149,6 +149,7 @@ class Toy:
         frozen_after_s: float = 5.0,
         clock: str = '["realtime"]',
         step_channels: bool = False,
+        overlay: bool = False,
     ) -> Self:
         """Write the runtime into ``directory`` and wait for its programs to call.
 
@@ -167,6 +168,7 @@ class Toy:
                 ready_timeout_s=ready_timeout_s,
                 frozen_after_s=frozen_after_s,
                 clock=clock,
+                painted_by="overlay" if overlay else "program",
             )
         )
         toy._server = await asyncio.start_unix_server(toy._called, mind)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import socket
 import struct
-import time
 from collections.abc import Callable, Generator
 
 from pluriverse.vnc import VncConnection
@@ -14,7 +13,9 @@ from pluriverse_protocol.rfb.messages import read_message
 from pluriverse_protocol.rfb.numbers import ClientMessage
 from pluriverse_protocol.rfb.pixel_format import BGRX
 from support.rfb_encoders import rectangle, update
-from support.sockets import DEADLINE_S, listening
+from support.sockets import listening
+
+from .waiting import until
 
 
 class Peer:
@@ -76,11 +77,9 @@ def one_colour(width: int, height: int, colour: int) -> bytes:
 
 
 def wait_for_error(connection: VncConnection) -> Exception:
-    deadline = time.monotonic() + DEADLINE_S
-    while connection.error is None:
-        assert time.monotonic() < deadline, "still alive"
-        time.sleep(0.002)
-    return connection.error
+    error = until(lambda: connection.error)
+    assert error is not None
+    return error
 
 
 @contextlib.contextmanager

@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 DEADLINE_S = 60.0
 LOOK_S = 0.005
+
+_T = TypeVar("_T")
 
 
 async def eventually(condition: Callable[[], object], deadline_s: float = DEADLINE_S) -> None:
@@ -18,14 +20,13 @@ async def eventually(condition: Callable[[], object], deadline_s: float = DEADLI
             await asyncio.sleep(LOOK_S)
 
 
-def within(seconds: float, condition: Callable[[], object]) -> bool:
-    """Whether ``condition`` comes to hold."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.05)
-    return True
+def until(look: Callable[[], _T], wanted: Callable[[_T], object] = bool, deadline_s: float = DEADLINE_S) -> _T:
+    """What ``look`` sees once it is what is ``wanted``; both are called from this thread."""
+    deadline = time.monotonic() + deadline_s
+    while not wanted(seen := look()):
+        assert time.monotonic() < deadline, f"in the end it was {seen!r}"
+        time.sleep(LOOK_S)
+    return seen
 
 
 async def assert_cancelled_after(turns: int, task: asyncio.Task[Any]) -> None:

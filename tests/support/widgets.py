@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import subprocess
 from collections.abc import Generator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from anyio.from_thread import start_blocking_portal
 from pluriverse_server.manifest.sources import AccessibilitySource
 from pluriverse_server.sources.program import Target, make_program_reader
 from pluriverse_server.sources.program.accessibility import AccessibilityReader
@@ -23,17 +22,12 @@ GAME = Path("/usr/games/gnome-2048")
 @contextlib.contextmanager
 def bus_for(folder: Path, env: Mapping[str, str]) -> Generator[AccessibilityBus]:
     """A bus, from a plain test: its loop runs in a thread."""
-    loop = asyncio.new_event_loop()
-    with ThreadPoolExecutor(1) as thread:
-        ended = thread.submit(loop.run_forever)
-        bus = asyncio.run_coroutine_threadsafe(AccessibilityBus.start(folder, env), loop).result()
+    with start_blocking_portal() as portal:
+        bus = portal.call(AccessibilityBus.start, folder, env)
         try:
             yield bus
         finally:
-            asyncio.run_coroutine_threadsafe(bus.stop(), loop).result()
-            loop.call_soon_threadsafe(loop.stop)
-            ended.result()
-            loop.close()
+            portal.call(bus.stop)
 
 
 class Played:

@@ -26,8 +26,7 @@ LOOK_JS: Final = """
     const at = [box.x, box.y, box.width, box.height].map(Math.round);
     const text = [...element.childNodes].filter((node) => node.nodeType === Node.TEXT_NODE).map((node) => node.data);
     const attributes = Object.fromEntries([...element.attributes].map(({ name, value }) => [name, value]));
-    const below = element.scrollHeight - element.clientHeight - element.scrollTop;
-    const state = [element.value ?? null, element.checked ?? null, element.scrollTop, below];
+    const state = [element.value ?? null, element.checked ?? null, element.scrollTop];
     return [[element.tagName.toLowerCase(), text.join(" ").replace(/\\s+/g, " ").trim(), at, attributes, ...state]];
   };
   const all = "#wrap, #wrap *, body > :not(#wrap) *";
@@ -39,13 +38,10 @@ LOOK_JS: Final = """
 HASTY_SEED: Final = 9
 HASTY_MS: Final = 300
 
-DRAG_STEPS: Final = 4
-
 # VNC's button masks, and X's names for keys.
 LEFT: Final = 1
-WHEEL_UP: Final = 8
-WHEEL_DOWN: Final = 16
-KEYS: Final = {"\r": 0xFF0D, "\t": 0xFF09, "Shift": 0xFFE1, "Control": 0xFFE3}
+KEYS: Final = {"\r": 0xFF0D, "\t": 0xFF09}
+SHIFT: Final = 0xFFE1
 
 # What needs Shift on the keyboard that the X servers start with; viewers send what their person's keyboard sends.
 SHIFTED: Final = frozenset('~!@#$%^&*()_+{}|:"<>?')
@@ -77,7 +73,7 @@ def copy_runtime(directory: Path) -> Path:
 
 @dataclass(frozen=True)
 class Thing:
-    """Something on the page; a field's ``value``, whether a box is ``checked``, pixels out of sight above and below."""
+    """Something on the page; a field's ``value``, whether a box is ``checked``, pixels out of sight above."""
 
     tag: str
     text: str
@@ -89,7 +85,6 @@ class Thing:
     value: Any = None
     checked: Any = None
     above: float = 0
-    below: float = 0
 
     @property
     def middle(self) -> Place:
@@ -184,33 +179,15 @@ class Player:
         for buttons in (LEFT, 0):
             self._vnc.pointer(round(place[0]), round(place[1]), buttons)
 
-    async def drag(self, start: Place, end: Place) -> None:
-        """Press at one place, move to the other, let go there."""
-        await self.move(start)
-        for step in range(DRAG_STEPS + 1):
-            part = step / DRAG_STEPS
-            await self.move((start[0] + (end[0] - start[0]) * part, start[1] + (end[1] - start[1]) * part), LEFT)
-        await self.move(end)
-
-    async def wheel(self, at: Thing, buttons: int) -> None:
-        """Turn the wheel by a notch over a thing."""
-        await self.move(at.middle)
-        x, y = map(round, at.middle)
-        for mask in (buttons, 0):
-            self._vnc.pointer(x, y, mask)
-
     def type(self, text: str) -> None:
         """Type characters into what has the focus; ``\\t`` and ``\\r`` are the keys for them."""
         for character in text:
-            self.press(character, hold="Shift" if character.isupper() or character in SHIFTED else "")
-
-    def press(self, key: str, *, hold: str = "") -> None:
-        """Press a key, by its name or character, with another one held."""
-        if hold:
-            self._vnc.key(KEYS[hold], down=True)
-        self._vnc.press(KEYS.get(key) or ord(key))
-        if hold:
-            self._vnc.key(KEYS[hold], down=False)
+            shifted = character.isupper() or character in SHIFTED
+            if shifted:
+                self._vnc.key(SHIFT, down=True)
+            self._vnc.press(KEYS.get(character) or ord(character))
+            if shifted:
+                self._vnc.key(SHIFT, down=False)
 
     # ── ears ────────────────────────────────────────────────────────────────────────────────────────────────────────
 

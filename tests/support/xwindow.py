@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import select
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final, Self, TypeVar
 
@@ -12,6 +12,8 @@ from pluriverse_protocol.events import BUTTONS
 from pluriverse_server.x11.connection import open_display
 from Xlib import XK, X
 from Xlib.protocol import rq
+
+from .waiting import until
 
 _T = TypeVar("_T")
 
@@ -92,18 +94,11 @@ class Window:
 
     def wait_for_held(self, count: int) -> set[int]:
         """The keycodes that are down, as soon as they are so many: X serves its clients in any order."""
-        return self._ask_until(self.held, lambda held: len(held) == count)
+        return until(self.held, lambda held: len(held) == count)
 
     def wait_for_pointer(self, x: int, y: int) -> None:
-        self._ask_until(self.pointer, lambda place: place == (x, y))
+        until(self.pointer, lambda place: place == (x, y))
 
     def pointer(self) -> tuple[int, int]:
         answer = self.connection.screen().root.query_pointer()
         return answer.root_x, answer.root_y
-
-    def _ask_until(self, question: Callable[[], _T], good: Callable[[_T], bool]) -> _T:
-        deadline = time.monotonic() + SILENCE_S
-        while not good(answer := question()):
-            if time.monotonic() > deadline:
-                raise TimeoutError(f"still {answer} after {SILENCE_S} s")
-        return answer

@@ -5,16 +5,12 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-import signal
-import subprocess
-import sys
 import time
 from collections.abc import AsyncGenerator
 from pathlib import Path
 
 import numpy as np
 import pytest
-from pluriverse_authoring.recording.keep import compact
 from pluriverse_authoring.recording.recorder import Recorder, RecordingFailed
 from pluriverse_authoring.recording.replay import Moment, Replay
 from pluriverse_protocol import reports
@@ -191,39 +187,6 @@ async def test_a_screen_that_dies_ends_the_recording_with_the_reason(tmp_path: P
     with pytest.raises(RecordingFailed, match="hung up"):
         await recorder.stop()
     assert len(list(open_recording(tmp_path / "a.plrec")[1])) >= 1
-
-
-KILLED = """
-import sys, time
-from pathlib import Path
-from pluriverse_protocol.recordings import Header, Said
-from pluriverse_protocol.recording_file import RecordingFile
-
-file = RecordingFile(Path(sys.argv[1]), Header("toy", "1.2.3", "toy.First-v0", 8, 8, 60.0, 0.0))
-for count in range(100):
-    file.write(Said(float(count), {"count": count}))
-file.flush()
-file.write(Said(100.0, {"count": 100}))
-print("flushed", flush=True)
-time.sleep(60)
-"""
-
-
-def test_of_a_recorder_that_is_killed_all_is_kept_up_to_the_last_flush(tmp_path: Path) -> None:
-    path = tmp_path / "a.plrec"
-    with subprocess.Popen([sys.executable, "-c", KILLED, str(path)], stdout=subprocess.PIPE) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == b"flushed\n"
-        process.send_signal(signal.SIGKILL)
-    (tmp_path / f"a.plrec{PARTIAL}").rename(path)
-    replay = Replay(path)
-    assert [said["count"] for moment in replay.moments() for _, said in moment.said] == list(range(100))
-    assert "the recording ends" in str(replay.ended)
-    compact(path)
-    assert names(tmp_path) == ["a.plrec"]
-    replay = Replay(path)
-    assert len(list(replay.moments())) == 100
-    assert replay.ended is None
 
 
 async def test_a_screen_of_another_size_is_refused(desktop: Desktop, tmp_path: Path) -> None:

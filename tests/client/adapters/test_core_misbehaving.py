@@ -2,17 +2,87 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import struct
+import threading
 import time
-from collections.abc import Callable
-from typing import Any, Literal
+from collections.abc import Callable, Generator
+from typing import Any, Final, Literal
 
 import pytest
 from pluriverse.adapters.core import Core
 from pluriverse.errors import RemoteError, RemoteFailed
 from pluriverse_protocol import Headers, encode, step_channel
 from pluriverse_protocol.messages import FirstFrame
-from support.misbehaving import DESCRIBED, SIDE, message, misbehaving
+from support.vnc_servers import Peer, one_colour, server
+from websockets.exceptions import ConnectionClosed
+from websockets.sync.server import ServerConnection, serve
+
+SIDE: Final = 64
+DESCRIBED: Final[dict[str, Any]] = {
+    "env_id": "toy.First-v0",
+    "env_state": "running",
+    "fps": 60,
+    "width": SIDE,
+    "height": SIDE,
+    "clocks": ["realtime", "lockstep"],
+    "lockstep": "exact",
+}
+NOTHING: Final = '{"method": "v0.env.text", "headers": {"message_id": 1, "sent_at": 1}, "body": {"text": ""}}'
+
+
+def message(method: str, body: Any, episode: int = 1, **headers: Any) -> str:
+    """A message of a remote; ``body`` may be JSON that no encoder writes."""
+    text = body if isinstance(body, str) else json.dumps(body)
+    named = {"message_id": 1, "sent_at": 1.0, "episode_id": str(episode), **headers}
+    return f'{{"method": "{method}", "headers": {json.dumps(named)}, "body": {text}}}'
+
+
+@contextlib.contextmanager
+def misbehaving(
+    says: Callable[[int], str] = lambda _: NOTHING,
+    *,
+    update: bytes = one_colour(SIDE, SIDE, 7),
+    first: bytes = b"",
+) -> Generator[str]:
+    """Yield the address. Each episode, by its number, begins with what it ``says``, and in lockstep with ``first``.
+
+    ``update`` is what its screen sends.
+    """
+
+    def speak(socket: ServerConnection) -> None:
+        with contextlib.suppress(ConnectionClosed):
+            answer(socket)
+
+    def answer(socket: ServerConnection) -> None:
+        assert socket.request is not None
+        if socket.request.path.startswith(step_channel.PATH):
+            socket.send(first)
+            socket.recv()
+        episode = 1
+        socket.send(message("v0.env.describe", DESCRIBED))
+        for text in socket:
+            asked = json.loads(text)
+            parent = asked["headers"]["message_id"]
+            if asked["method"] == "v0.env.reset":
+                episode += 1
+                socket.send(message("v0.reply.env.reset", {}, episode, parent_message_id=parent))
+                socket.send(message("v0.env.describe", DESCRIBED, episode))
+                socket.send(says(episode))
+            else:
+                socket.send(message("v0.reply.control.ping", {}, parent_message_id=parent))
+
+    def show(peer: Peer) -> None:
+        while True:
+            peer.wait_for_request()
+            peer.send(update)
+
+    with serve(speak, "127.0.0.1", 0, ping_interval=None, close_timeout=0.1) as rewarder:
+        threading.Thread(target=rewarder.serve_forever, daemon=True).start()
+        with server(show, width=SIDE, height=SIDE) as vnc:
+            yield f"vnc://127.0.0.1:{vnc}+{rewarder.socket.getsockname()[1]}"
+
 
 # One that is waited for takes two minutes.
 AT_ONCE_S = 30.0
@@ -42,13 +112,9 @@ def refused(address: str, clock: Literal["realtime", "lockstep"] = "realtime") -
     ("says", "why"),
     [
         (reward("NaN"), "NaN isn't a JSON number"),
-        (reward("1" + "0" * 400), "is too large"),
-        (reward("0", sent_at=1e308), "'sent_at'"),
-        (described(fps=1e-300), "'fps' is 1e-300, expected number of 0.01 to 1000"),
         (described(width=2**62), "'width' is 4611686018427387904"),
-        (described(picture=[0, 0, 65535, 65535]), "'picture' is"),
     ],
-    ids=["NaN", "too long", "time", "rate", "width", "picture"],
+    ids=["NaN", "width"],
 )
 def test_numbers_that_no_remote_can_mean_are_refused_at_once(says: Callable[[int], str], why: str) -> None:
     with misbehaving(says) as address:

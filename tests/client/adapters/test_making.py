@@ -15,11 +15,6 @@ PONG = "gym-core.PongDeterministic-v3"
 UP, DOWN = 2, 3
 
 
-def test_clock_that_there_is_none_of_is_refused() -> None:
-    with pytest.raises(ConfigurationError, match=r"clock is 'lockstp'; .*lockstep"):
-        Core(PONG, "local:1", clock="lockstp")  # pyright: ignore[reportArgumentType]
-
-
 def test_more_slots_than_a_remote_has_are_refused() -> None:
     with pytest.raises(ConfigurationError, match=r"slots is 65; a remote of .* holds 64"):
         Core(PONG, "local:1", clock="lockstep", slots=65)

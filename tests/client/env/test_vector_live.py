@@ -120,22 +120,6 @@ def test_pong_is_seen_played_and_rewarded_with_all_lags_told(player: Player) -> 
     assert high - low < 1.0
 
 
-def test_keys_move_the_game(player: Player) -> None:
-    def paddle(vision: Any) -> float:
-        """The middle of the agent's paddle, right in the picture and green: its rows."""
-        column = vision[34:194, 141, :].astype(int)
-        rows = np.nonzero(column[:, 1] > column[:, 0] + 60)[0]
-        return float(rows.mean()) if len(rows) else float("nan")
-
-    def at(low: float, high: float) -> Callable[[Any, Any, Any, Any], bool]:
-        return lambda o, r, d, i: o[0] is not None and low < paddle(o[0]["vision"]) < high
-
-    player.step([("KeyEvent", "ArrowRight", True)], [])
-    player.until(at(0, 50))
-    player.step([("KeyEvent", "ArrowRight", False), ("KeyEvent", "ArrowLeft", True)], [])
-    player.until(at(110, 160))
-
-
 def test_killed_remote_is_replaced_and_the_other_plays_on(player: Player) -> None:
     daemon_at(player.env.addresses[0]).kill()
     observation_n, _, done_n, info = player.until(lambda o, r, done_n, i: done_n[0])
@@ -176,16 +160,6 @@ def test_hung_vnc_server_of_an_own_remote_ends_no_episode(player: Player, monkey
     assert "error" not in info["n"][0]
     *_, info = player.until(lambda o, r, d, info_n: "env_status.reconnecting" not in info_n[0] or "error" in info_n[0])
     assert "error" not in info["n"][0]
-
-
-def test_killed_program_is_a_truncated_episode_and_no_error(player: Player) -> None:
-    for child in daemon_at(player.env.addresses[0]).children(recursive=True):
-        if any("main.py" in word for word in child.cmdline()):
-            child.kill()
-    *_, info = player.until(lambda o, r, done_n, i: done_n[0])
-    assert "error" not in info["n"][0]
-    assert info["n"][0]["truncated"] is True
-    player.until_all_play()
 
 
 def test_picture_is_never_that_of_the_episode_before(address: str) -> None:
@@ -254,17 +228,6 @@ def test_outage_ends_no_episode_and_what_is_held_is_pressed_again(
             player.until(lambda o, r, d, i: no_end(d, i) or has_gone_on(i[0], before["n"][0]))
             # The chicken walks up on its own, as the key is held.
             player.until(lambda o, r, d, i: r[0] > 0)
-
-
-def test_vnc_server_that_dies_ends_no_episode(nothing_left: None) -> None:
-    with on_machine() as remote:
-        place = remote.address
-        with pluriverse.make(LONG, place) as env:
-            env.reset()
-            player = Player(env)
-            *_, before = player.until(lambda o, r, d, i: "diagnostics.image_remote_time" in i[0] and o[0] is not None)
-            remote.kill("X0tigervnc")
-            player.until(lambda o, r, d, i: no_end(d, i) or has_gone_on(i[0], before["n"][0]))
 
 
 FORGETS_TO_CLOSE = f"""

@@ -1,30 +1,13 @@
 from __future__ import annotations
 
-from collections.abc import Generator
-
 import pytest
-from pluriverse.adapters.pictures import PictureOptions
 from pluriverse.errors import Misuse
-from pluriverse.fleet.batch import VectorSpec
 from pluriverse.fleet.node_vector import NodeVector
 
 pytestmark = [pytest.mark.slow, pytest.mark.display]
 
 PONG = "gym-core.PongDeterministic-v3"
 STEPS = 60
-
-
-@pytest.fixture(scope="module")
-def begun() -> Generator[tuple[NodeVector, VectorSpec]]:
-    vector = NodeVector(PONG, "local:2", {"pictures": PictureOptions(size=(84, 84), grey=True)})
-    try:
-        spec, batch = vector.begin()
-        assert sorted(batch.env_id) == [0, 1]
-        assert batch.first.all()
-        yield vector, spec
-    finally:
-        vector.close()
-        vector.close()
 
 
 def test_in_lockstep_everyone_is_waited_for() -> None:

@@ -14,7 +14,7 @@ from pluriverse.fleet import Batch, RayVector
 from pluriverse.remotes.ray import RayOptions
 from support.ray_cluster import CLUSTER_S, Cluster, add_node, node_of, ray, ray_cluster
 from support.remotes import ROOT
-from support.waiting import within
+from support.waiting import until
 
 PONG = "gym-core.PongDeterministic-v3"
 SHAPE = (210, 160, 3)
@@ -86,7 +86,7 @@ def test_no_batch_stays_in_the_object_store_once_it_was_let_go(vector: RayVector
         act(vector, vector.recv())
     gc.collect()
     most = 2 * 2 * int(np.prod(SHAPE)) + MESSAGE_BYTES
-    assert within(10, lambda: free - ray.available_resources()["object_store_memory"] < most)
+    until(lambda: free - ray.available_resources()["object_store_memory"] < most)
 
 
 def test_an_invalid_action_is_told_by_recv_and_the_vector_goes_on(vector: RayVector) -> None:

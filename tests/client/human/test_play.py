@@ -19,8 +19,8 @@ from pluriverse.recording.recorded_screen import RecordedScreen
 from pluriverse_protocol.events import KeyEvent, PointerEvent
 from pluriverse_protocol.recordings import Input, Record, Said
 from pluriverse_server.x11.connection import hang_up, open_display
-from support.program import until
 from support.remotes import MachineRemote, on_machine
+from support.waiting import until
 from support.xvfb import xvfb
 from Xlib import XK, X, protocol
 from Xlib.ext import xtest
@@ -54,7 +54,7 @@ class Desktop:
 
     def window(self, title: str) -> Any:
         """Return the window with this in its title, once the window manager shows it."""
-        return until(lambda: next((each for each in self._managed() if title in str(each.get_wm_name())), None), bool)
+        return until(lambda: next((each for each in self._managed() if title in str(each.get_wm_name())), None))
 
     def focus(self, window: Any) -> None:
         """Click on a window, at its middle, until it has the focus."""
@@ -125,7 +125,7 @@ def hold(there: Desktop, window: Any, recorded: Recorded, name: str) -> None:
         there.event(X.MotionNotify, 0, 50 + x - place.x, 50 - place.y)
         return len(recorded.events()) > before
 
-    until(heard, bool)
+    until(heard)
     for down in (True, False):
         there.key(name, down=down)
         event = KeyEvent(XK.string_to_keysym(name), down)

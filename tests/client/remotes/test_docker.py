@@ -14,7 +14,7 @@ from pluriverse.remotes.docker import OWNER, why_unavailable
 from pluriverse.remotes.health import why_not_ready
 from pluriverse.remotes.manager import no_progress
 from pluriverse.remotes.owner import this_process
-from support.waiting import within
+from support.waiting import until
 
 PONG = "gym-core.PongDeterministic-v3"
 
@@ -55,7 +55,6 @@ import os, sys
 from pluriverse.remotes import parse
 from pluriverse.remotes.manager import no_progress
 from pluriverse.remotes.owner import this_process
-from support.waiting import within
 remotes = parse("docker:1", {PONG!r})
 print(this_process(), *remotes.start(no_progress), flush=True)
 # A copy of everything in a process that lives longer.
@@ -84,13 +83,14 @@ def owning() -> Generator[tuple[subprocess.Popen[str], str]]:
 def test_containers_end_by_themselves_with_their_process(signum: signal.Signals) -> None:
     with owning() as (process, owner):
         process.send_signal(signum)
-        assert within(10.0, lambda: not owned(owner))
+        until(lambda: not owned(owner))
 
 
 def test_containers_of_a_process_that_is_only_stopped_go_on() -> None:
     with owning() as (process, owner):
         process.send_signal(signal.SIGSTOP)
-        assert not within(2.0, lambda: not owned(owner))
+        with pytest.raises(AssertionError):
+            until(lambda: not owned(owner), deadline_s=2.0)
         process.send_signal(signal.SIGCONT)
         assert len(owned(owner)) == 1
 
@@ -111,7 +111,7 @@ def test_container_that_cannot_start_its_environment_says_why() -> None:
     with pytest.raises(RemoteUnavailable, match=r"unknown environment 'gym-core\.Nonsense-v0'"):
         remotes.start(no_progress)
     # The engine removes what has ended by itself, in its own time.
-    assert within(10.0, lambda: not owned(this_process()))
+    until(lambda: not owned(this_process()))
 
 
 def test_image_that_is_not_there_is_told_with_what_builds_it() -> None:

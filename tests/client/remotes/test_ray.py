@@ -14,8 +14,8 @@ from pluriverse.remotes import parse
 from pluriverse.remotes.health import why_not_ready
 from pluriverse.remotes.manager import StartedRemotes, no_progress
 from pluriverse.remotes.ray import RayRemote, connect
-from support.ray_cluster import CLUSTER_S, GONE_S, Cluster, node_of, ray, ray_cluster, runs
-from support.waiting import within
+from support.ray_cluster import CLUSTER_S, Cluster, node_of, ray, ray_cluster, runs
+from support.waiting import DEADLINE_S, until
 
 PONG = "gym-core.PongDeterministic-v3"
 LOCAL = "ray:{}?how=local&cpu=0.1"
@@ -55,13 +55,13 @@ def test_remotes_are_spread_over_the_nodes_and_gone_when_closed(remotes: Started
     assert {address.host for address in addresses} == {ray.util.get_node_ip_address()}
     assert len({node_of(remote.actor) for remote in held(remotes)}) > 1
     remotes.close()
-    assert within(GONE_S, lambda: not any(map(runs, addresses)))
+    until(lambda: not any(map(runs, addresses)))
 
 
 def test_a_remote_that_died_is_replaced_and_the_others_stay(remotes: StartedRemotes[RayRemote]) -> None:
     first, second, third = remotes.start(no_progress)
     ray.kill(held(remotes)[1].actor)
-    assert within(GONE_S, lambda: not runs(second))
+    until(lambda: not runs(second))
     fourth = remotes.replace(1)
     assert fourth not in (first, second, third)
     assert why_not_ready(fourth) is None
@@ -107,7 +107,7 @@ class Runner:
     def play(self) -> tuple[Any, int]:
         self.env = pluriverse.make(PONG, LOCAL.format(1))
         self.env.reset()
-        assert within(REPLACED_S, lambda: self.env.step([[]])[0][0] is not None)
+        until(lambda: self.env.step([[]])[0][0] is not None, deadline_s=REPLACED_S)
         return self.env.addresses[0], os.getpid()
 
 
@@ -117,7 +117,7 @@ def test_an_actors_remotes_end_with_it(cluster: Cluster) -> None:
     assert pid != os.getpid()
     assert runs(address)
     ray.kill(runner)
-    assert within(GONE_S, lambda: not runs(address))
+    until(lambda: not runs(address))
 
 
 @pytest.mark.container
@@ -139,7 +139,7 @@ def test_where_no_cluster_answers_it_is_told_at_once_what_starts_one(
     for address in ("127.0.0.1:9", "ray://127.0.0.1:9", "nonsense"):
         with pytest.raises(ConfigurationError, match=f"no Ray cluster answers at '{address}'.*ray start --head"):
             connect(address)
-    assert time.monotonic() - began < GONE_S
+    assert time.monotonic() - began < DEADLINE_S
 
 
 @pytest.mark.parametrize(("query", "wrong"), [("how=magic", "how is 'magic'"), ("how=local&image=a", "how=docker")])

@@ -203,8 +203,6 @@ def saying(*messages: str | bytes) -> contextlib.AbstractAsyncContextManager[int
     ("said", "expected"),
     [
         ("{", "broke the protocol"),
-        ("[" * 100_000, "broke the protocol"),
-        ('{"method": "v0.env.reward", "headers": {"message_id": 1, "sent_at": 1}, "body": {}}', "broke the protocol"),
         (b"\x00\x01", "binary frame"),
         (CLOSE_WITH_ESCAPES, r"hung up: \x1b[2Jall is well\n"),
         (INFINITE_REWARD, "add up to infinity"),

@@ -17,7 +17,7 @@ from pluriverse.rewarder.connection import Credentials
 from pluriverse.rewarder.step_channel import Arrived, StepChannelConnection
 from pluriverse_protocol import Headers, encode, step_channel
 from pluriverse_protocol.messages import ErrorReply, FirstFrame, StepReply
-from support.waiting import eventually
+from support.waiting import eventually, until
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.frames import Frame, Opcode
 
@@ -28,17 +28,11 @@ HEIGHT, WIDTH = 210, 160
 SHAPE = (2, 3, 3)
 
 
-def waited(held: StepChannelConnection, seconds: float = 10.0) -> Arrived:
+def waited(held: StepChannelConnection) -> Arrived:
     """The next message, which comes alone."""
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        arrived = held.take()
-        assert held.error is None
-        if arrived:
-            assert len(arrived) == 1
-            return arrived[0]
-        time.sleep(0.001)
-    raise TimeoutError
+    (arrived,) = until(held.take, lambda arrived: arrived or held.error)
+    assert held.error is None
+    return arrived
 
 
 # ── a real remote ────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -153,11 +147,7 @@ async def test_what_comes_in_many_pieces_or_several_at_once_comes_out_whole_and_
     ("message", "expected"),
     [
         (b"", "0 bytes, expected the length"),
-        (b"\xff\xff\xff\xff", "a text of 4294967295 bytes"),
         (packed(reply(), bytes(17)), "17 bytes of pixels, expected 18"),
-        (packed(reply(frame=(4096, 4096, 3)), b""), "0 bytes of pixels"),
-        (packed(ErrorReply("no"), b"abc"), "3 bytes of pixels, expected 0"),
-        (b"\x00\x00\x00\x02{}", "broke the protocol"),
         ("a text", "broke the protocol"),
     ],
 )

@@ -18,6 +18,7 @@ from pluriverse_protocol.rfb.messages import fence
 from pluriverse_protocol.rfb.numbers import ClientMessage, FenceFlag
 from support.sockets import DEADLINE_S, listening, shake_hands
 from support.vnc_servers import Peer, one_colour, wait_for_error
+from support.waiting import until
 from websockets.frames import Close, Opcode
 from websockets.frames import Frame as Message
 from websockets.protocol import State
@@ -137,10 +138,7 @@ def test_what_the_client_says_arrives_whole_with_pings_answered(implementation: 
     with serving(script) as endpoint, connected(endpoint, implementation) as connection:
         assert (frame_of(connection, 1).array == 5).all()
         connection.send_events([KeyEvent(key, True) for key in range(1, 200)])
-        deadline = time.monotonic() + DEADLINE_S
-        while not any(web.pongs == payloads for web in webs):
-            assert time.monotonic() < deadline
-            time.sleep(0.002)
+        until(lambda: any(web.pongs == payloads for web in webs))
     keys = [body for kind, body in heard if kind == ClientMessage.KEY_EVENT]
     # What is held at the end is let go.
     assert [body[0] for body in keys] == [1] * 199 + [0] * 199

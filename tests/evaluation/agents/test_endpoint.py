@@ -6,7 +6,6 @@ import contextlib
 import json
 import threading
 from collections.abc import Generator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
@@ -16,6 +15,7 @@ from pluriverse_eval.agents.endpoint import PICTURES, EndpointAgent
 from pluriverse_eval.modes import parse_modes
 from pluriverse_eval.play import Play
 from support.evaluated import task
+from support.sockets import answering
 
 pytestmark = pytest.mark.display
 
@@ -37,43 +37,20 @@ class Endpoint:
         self.answers: list[tuple[int, bytes]] = []
         self.requests: list[dict[str, Any]] = []
         self.released = threading.Event()
-        # None: it hangs until it is released.
-        answer = self._answer
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                answer(self)
-
-            def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - as it is called
-                """Say nothing."""
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self._server.server_address[1]}/v1"
-        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
-        self._thread.start()
+        self.url = ""
 
     def says(self, *answers: Any) -> None:
         """Answer with these: calls, a status, bytes as they are, or None to hang."""
         self.answers = [_answer(each) for each in answers]
         self.requests = []
 
-    def close(self) -> None:
-        self.released.set()
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
-
-    def _answer(self, handler: BaseHTTPRequestHandler) -> None:
-        self.requests.append(json.loads(handler.rfile.read(int(handler.headers["content-length"]))))
+    def answer(self, _path: str, asked: bytes) -> tuple[int, bytes]:
+        self.requests.append(json.loads(asked))
         status, body = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
         if not status:
+            # It hangs until the test's end.
             self.released.wait(30)
-        with contextlib.suppress(OSError):
-            handler.send_response(status or 200)
-            handler.send_header("content-type", "application/json")
-            handler.send_header("content-length", str(len(body)))
-            handler.end_headers()
-            handler.wfile.write(body)
+        return status or 200, body
 
 
 def _answer(said: Any) -> tuple[int, bytes]:
@@ -97,8 +74,11 @@ def _answer(said: Any) -> tuple[int, bytes]:
 
 @pytest.fixture
 def scripted() -> Generator[Endpoint]:
-    with contextlib.closing(Endpoint()) as scripted:
-        yield scripted
+    made = Endpoint()
+    with answering(made.answer, "application/json") as address:
+        made.url = f"{address}/v1"
+        yield made
+        made.released.set()
 
 
 @pytest.fixture

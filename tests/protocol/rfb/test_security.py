@@ -1,15 +1,10 @@
 from __future__ import annotations
 
-import pytest
 from pluriverse_protocol.rfb.des import encrypt_block
-from pluriverse_protocol.rfb.errors import AuthenticationFailed, NoCommonSecurity
 from pluriverse_protocol.rfb.security import (
     answer_challenge,
-    choose_type,
     generate_password,
 )
-
-pytestmark = pytest.mark.display
 
 CHALLENGE = bytes(range(100, 116))
 
@@ -18,13 +13,6 @@ def test_answer_is_des_with_the_bits_of_the_password_reversed() -> None:
     key = bytes([0x86, 0x46, 0xC6, 0x26, 0, 0, 0, 0])  # a, b, c, d
     expected = encrypt_block(key, CHALLENGE[:8]) + encrypt_block(key, CHALLENGE[8:])
     assert answer_challenge("abcd", CHALLENGE) == expected
-
-
-def test_what_cannot_be_chosen_is_told_by_name() -> None:
-    with pytest.raises(NoCommonSecurity, match="Apple Remote Desktop"):
-        choose_type([30], password=True)
-    with pytest.raises(AuthenticationFailed):
-        choose_type([2], password=False)
 
 
 def test_generated_passwords_differ_and_vnc_compares_them_to_the_last_character() -> None:

@@ -11,7 +11,7 @@ import psutil
 import pytest
 from doom.controls import CONTROL, KEYS
 from pluriverse_protocol import metadata
-from pluriverse_protocol.reports import Done, Frame, Observation, Reset, Reward, Stop
+from pluriverse_protocol.reports import Done, Frame, Observation, Reward, Stop
 from support.gym_core import DEADLINE_S, Player
 from support.report_server import ReportServer
 
@@ -83,19 +83,6 @@ def test_variables_are_told_at_the_beginning_and_when_they_change(player: Player
     player.keyboard.up(CONTROL)
 
 
-def test_probe_is_painted_with_the_time_at_which_it_came(player: Player) -> None:
-    player.keyboard.map(PROBE)
-    player.reset("doom.Basic-v0")
-    before = int(time.time() * 1000)
-    player.keyboard.tap(PROBE)
-    for _ in range(100):
-        player.daemon.expect(Frame)
-        painted = block(player)
-        if painted is not None and painted.probe >= before:
-            return
-    raise AssertionError("the probe was never painted")
-
-
 def test_next_episode_of_the_same_scenario_keeps_the_engine_and_of_another_replaces_it(player: Player) -> None:
     def engine() -> int:
         children = psutil.Process(player.process.pid).children(recursive=True)
@@ -135,8 +122,3 @@ def test_crash_of_the_engine_ends_it_with_a_reason(player: Player) -> None:
     assert player.process.wait(DEADLINE_S) == 1
     assert player.process.stderr is not None
     assert "crashed" in player.process.stderr.read()
-
-
-def test_environment_that_is_none_ends_it_with_a_reason(player: Player) -> None:
-    player.daemon.send(Reset(1, "doom.Quake-v0", 1, 35.0))
-    assert player.process.wait(DEADLINE_S) == 1

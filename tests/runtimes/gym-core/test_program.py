@@ -8,7 +8,7 @@ import time
 import numpy as np
 import pytest
 from pluriverse_protocol.reports import Done, Frame, Ready, Reset, Reward
-from support.gym_core import DEADLINE_S, Player
+from support.gym_core import Player
 
 pytestmark = [pytest.mark.slow, pytest.mark.display]
 
@@ -36,14 +36,6 @@ def test_the_probe_is_painted_with_the_time_it_was_pressed(player: Player) -> No
     player.keyboard.tap(PROBE)
     after = player.wait_for_metadata(lambda seen: seen.probe != 0)
     assert int(before * 1000) <= after.probe <= after.clock <= time.time() * 1000
-
-
-def test_frames_are_reported_on_the_grid_of_the_rate_asked_for(player: Player) -> None:
-    episode = player.reset("gym-core.PongDeterministic-v3", fps=50.0)
-    frames = [player.daemon.expect(Frame) for _ in range(40)]
-    assert {frame.episode for frame in frames} == {episode}
-    assert [frame.frames for frame in frames] == list(range(1, 41))
-    assert on_the_grid(frames[0], frames[-1], 50.0)
 
 
 def test_late_frames_are_dropped_and_counted_and_never_made_up(player: Player) -> None:
@@ -101,11 +93,3 @@ def test_a_turn_based_game_moves_only_when_one_of_its_keys_is_pressed(player: Pl
         player.daemon.expect(Frame)
         pressed += 1
         assert pressed < 30
-
-
-@pytest.mark.parametrize("running", [False, True])
-def test_a_daemon_that_hangs_up_ends_it(player: Player, running: bool) -> None:
-    if running:
-        player.reset("gym-core.PongDeterministic-v3")
-    player.daemon.hang_up()
-    assert player.process.wait(DEADLINE_S) == 0

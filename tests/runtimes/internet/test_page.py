@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import Generator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 import pytest
 from support.pages import page_remote, short_folder
+from support.sockets import answering
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
@@ -19,59 +19,40 @@ EXAMPLE: Final = Path(__file__).parents[3] / "runtimes/internet/examples/page/ru
 
 # Three stripes of links, each across the page.
 LINKS: Final = """<!doctype html><title>links</title><body style="margin:0">
-<a style="display:block;height:100px" href="http://127.0.0.1:{elsewhere}/">elsewhere</a>
+<a style="display:block;height:100px" href="{elsewhere}/">elsewhere</a>
 <a style="display:block;height:100px" href="/again">here</a>
-<a style="display:block;height:100px" href="http://127.0.0.1:{wanted}/">wanted</a>
+<a style="display:block;height:100px" href="{wanted}/">wanted</a>
 """
 
 
-class Site(ThreadingHTTPServer):
+@dataclass
+class Site:
     """Shows one page at every path, and keeps what was asked for."""
 
-    daemon_threads = True
+    page: str = "<!doctype html><title>a page</title>"
+    asked: list[str] = field(default_factory=list[str])
+    address: str = ""
 
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
-        self.page = "<!doctype html><title>a page</title>"
-        self.asked: list[str] = []
-
-
-class _Handler(BaseHTTPRequestHandler):
-    def do_GET(self) -> None:
-        site = self.server
-        assert isinstance(site, Site)
-        site.asked.append(self.path)
-        page = site.page.encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "text/html")
-        self.send_header("Content-Length", str(len(page)))
-        self.end_headers()
-        self.wfile.write(page)
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - http.server's name
-        pass
+    def answer(self, path: str, _body: bytes) -> tuple[int, bytes]:
+        self.asked.append(path)
+        return 200, self.page.encode()
 
 
 @contextmanager
 def site() -> Generator[Site]:
-    with Site() as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        try:
-            yield server
-        finally:
-            server.shutdown()
-            thread.join()
+    made = Site()
+    with answering(made.answer, "text/html") as made.address:
+        yield made
 
 
 async def test_following_the_link_pays_and_leaving_for_elsewhere_is_blocked() -> None:
     with site() as start, site() as wanted, site() as elsewhere, short_folder() as folder:
-        start.page = LINKS.format(wanted=wanted.server_port, elsewhere=elsewhere.server_port)
+        start.page = LINKS.format(wanted=wanted.address, elsewhere=elsewhere.address)
         text = EXAMPLE.read_text()
         for ours, theirs in (
-            (f"http://127.0.0.1:{start.server_port}/", "https://example.com/"),
-            (f"http://127.0.0.1:{wanted.server_port}", "https://www.iana.org"),
-            (f"location.port === '{wanted.server_port}'", "location.hostname.endsWith('iana.org')"),
+            (f"{start.address}/", "https://example.com/"),
+            (wanted.address, "https://www.iana.org"),
+            (f"location.origin === '{wanted.address}'", "location.hostname.endsWith('iana.org')"),
         ):
             assert theirs in text
             text = text.replace(theirs, ours)

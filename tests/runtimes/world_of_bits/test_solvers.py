@@ -8,7 +8,7 @@ from typing import Final
 
 import pytest
 from support.nightly import nightly_but
-from support.wob import WHEEL_DOWN, WHEEL_UP, Player
+from support.wob import Player
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
 
@@ -53,37 +53,6 @@ async def login_user(player: Player) -> None:
     player.type(f"{name}\t{password}\t\r")
 
 
-async def drag_box(player: Player) -> None:
-    small, large = await player.find(id="draggableSmall"), await player.find(id="draggableLarge")
-    # The middle of the one over that of the other isn't within what the task allows: sizes are without borders there.
-    away = (large.x + 13 - small.x, large.y + 13 - small.y)
-    await player.drag(small.middle, (small.middle[0] + away[0], small.middle[1] + away[1]))
-    await submit(player)
-
-
-async def scroll_text(player: Player) -> None:
-    """Turn the wheel, and turn it again, until there is nothing more to see."""
-    down = "bottom" in player.text
-
-    def left() -> float:
-        (area,) = player.all("textarea")
-        return area.below if down else area.above
-
-    while (now := left()) >= 1:
-        await player.wheel(await player.find("textarea"), WHEEL_DOWN if down else WHEEL_UP)
-        await player.see(lambda now=now: left() < now)
-    await submit(player)
-
-
-async def copy_paste(player: Player) -> None:
-    await player.click(await player.find("textarea"))
-    for key in "ac":
-        player.press(key, hold="Control")
-    await player.click(await player.find("input", id="answer-input"))
-    player.press("v", hold="Control")
-    await submit(player)
-
-
 async def grid_coordinate(player: Player) -> None:
     wanted = re.findall(r"\(.*\)", player.text)[0]
     await player.click(await player.find("circle", id=wanted))
@@ -92,11 +61,8 @@ async def grid_coordinate(player: Player) -> None:
 SOLVERS: Final[dict[str, Solver]] = {
     "ClickButton": click_button,
     "ClickTab2": click_tab,
-    "CopyPaste": copy_paste,
-    "DragBox": drag_box,
     "GridCoordinate": grid_coordinate,
     "LoginUser": login_user,
-    "ScrollText2": scroll_text,
 }
 
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from pluriverse_server.access.connections import LOG_EVERY_S, ConnectionTable
+from pluriverse_server.access.connections import ConnectionTable
 
 
 def table(pending: int = 3, connections: int = 4, of_address: int = 2) -> ConnectionTable[int]:
@@ -33,16 +33,3 @@ def test_connections_are_bounded_in_all_and_by_address() -> None:
     t.remove(0)
     t.add(9, "c")
     assert t.admit(9)
-
-
-def test_dropped_connections_make_a_line_now_and_then() -> None:
-    t = table(pending=1)
-    assert t.to_log(0.0) == 0
-    t.add(1, "a")
-    t.add(2, "a")
-    assert t.to_log(0.0) == 1
-    t.add(3, "a")
-    t.add(4, "a")
-    assert t.to_log(LOG_EVERY_S - 1) == 0
-    assert t.to_log(LOG_EVERY_S) == 2
-    assert t.dropped == 3

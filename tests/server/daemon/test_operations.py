@@ -86,10 +86,8 @@ async def test_only_its_own_token_renews_a_lease_and_operators_may_end_it(served
     [
         (b"{", "not JSON"),
         (b"[]", "expected a JSON object"),
-        (b"\xff", "not JSON"),
         ({"ttl": 30}, "'ttl' is not known"),
         ({"ttl_s": 4}, "ttl_s is 4; expected 5 to 600"),
-        ({"ttl_s": "30"}, "ttl_s is"),
         (b"{" + b" " * MAX_BODY_BYTES, "too long"),
     ],
 )

@@ -70,14 +70,8 @@ def test_a_step_that_arrives_in_parts_is_whole(pair: Pair) -> None:
     [
         ("{", "not JSON"),
         (b"\xff\xfe", "not JSON"),
-        ("[]", "expected a JSON object"),
         (STEP % '{"n": 1, "frames": 0}', "'frames' is 0, expected integer of 1 to 3600"),
-        (STEP % '{"n": 1, "frames": 1000000000}', "'frames' is 1000000000, expected integer of 1 to 3600"),
-        (STEP % '{"n": -1}', "'n' is -1"),
-        (STEP % "{}", "'n' is missing"),
         ((STEP % '{"n": 1}').replace(', "episode_id": "5"', ""), "a step names its episode in the header episode_id"),
-        (STEP % '{"n": 1, "events": [["KeyEvent", "a", 1]]}', "'events'"),
-        ('{"method": "v0.env.explode", "headers": {"message_id": 7, "sent_at": 1}, "body": {}}', "unknown method"),
     ],
 )
 def test_a_message_that_is_no_step_gets_an_error_and_the_step_channel_goes_on(

@@ -12,6 +12,7 @@ from typing import Final
 import psutil
 import pytest
 from pluriverse_server.lockstep import Advance, PreloadedClock
+from support.waiting import until
 
 pytestmark = [pytest.mark.slow, pytest.mark.display]
 
@@ -140,7 +141,5 @@ def test_static_program_is_told_from_one_that_has_the_library(
     assert clock.rules([dynamic.pid])
     dynamic.kill()
     static = start(clock.command([compiled(loop, "-static")]))
-    until = time.monotonic() + START_S
-    while psutil.Process(static.pid).name() != "source" and time.monotonic() < until:
-        time.sleep(0.01)
+    until(psutil.Process(static.pid).name, lambda name: name == "source")
     assert not clock.rules([static.pid])

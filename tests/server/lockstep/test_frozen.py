@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from pluriverse_server.lockstep import Advance, FrozenClock
-from support.program import until
+from support.waiting import until
 
 COUNTER = '#include <unistd.h>\nint main() { for (;;) { write(1, ".", 1); usleep(1000); } }'
 
@@ -19,7 +19,7 @@ def test_static_program_stands_still_between_steps(
 ) -> None:
     process = start([compiled(COUNTER, "-static")])
     output = tmp_path / "output"
-    until(lambda: output.stat().st_size, bool)
+    until(lambda: output.stat().st_size)
     pids = [process.pid]
     with FrozenClock(lambda: pids) as clock:
         time.sleep(0.05)

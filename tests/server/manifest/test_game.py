@@ -61,11 +61,9 @@ def test_whole_game_may_be_validated_again() -> None:
         ({}, ": expected exactly one of keys, type, click and restore; or only until"),
         ({"keys": ["NoSuchKey"]}, "keys.0: "),
         ({"click": [1]}, "click: expected [x, y] in pixels"),
-        ({"click": [1, -1]}, "click.1: Input should be greater than or equal to 0"),
         ({"to": "a", "until": "x"}, ": expected restore and to together"),
         ({"keys": ["a"], "every_s": 1}, ": expected until with every_s"),
         ({"until": "f()"}, "until: 'f()' is not allowed in a condition"),
-        ({"until": "x", "timeout_s": 0}, "timeout_s: Input should be greater than 0"),
     ],
 )
 def test_mistake_in_a_step_is_told(step: dict[str, Any], complaint: str) -> None:
@@ -83,8 +81,6 @@ def test_spares_are_of_programs_that_are_restarted() -> None:
 @pytest.mark.parametrize(
     ("reward", "complaint"),
     [
-        ({"source": "score", "give": "often"}, "give: Input should be 'change', 'end', 'event' or 'second'"),
-        ({"source": "score", "scale": float("inf")}, "scale: Input should be a finite number"),
         ({"source": "score", "when": "lives ="}, "when: expected a condition such as"),
         ({"source": "score", "value": "game.score"}, ": expected value, a JavaScript expression, with"),
         ({"source": "page"}, ": expected value, a JavaScript expression, with"),
@@ -109,10 +105,8 @@ def test_condition_without_a_reason_stands_alone() -> None:
     ("episode", "complaint"),
     [
         ({"done": "lives ="}, "done: expected a condition such as"),
-        ({"truncated": 3}, "truncated: Input should be a valid dictionary"),
         ({"text": "Score"}, "text: expected a name of lower-case letters"),
         ({"picture": [0, 0, 0, 9]}, "picture: expected [x, y, width, height] in pixels"),
-        ({"ready_timeout_s": 601}, "ready_timeout_s: Input should be less than or equal to 600"),
     ],
 )
 def test_mistake_in_an_episode_is_told(episode: dict[str, Any], complaint: str) -> None:

@@ -52,7 +52,6 @@ def test_least_manifest_of_a_page_has_the_defaults_that_are_documented(tmp_path:
         ('files = "www"', "", "page: expected either files and start, or url"),
         ("{env.level}", "{level}", "page.start: unknown placeholder {level}; known: {env}"),
         ('files = "www"', 'files = "www"\norigins = ["https://a.org/"]', "page.origins: expected origins such as"),
-        ('files = "www"', 'files = "www"\nallow = ["all"]', "page.allow[0]: "),
         (
             'source = "page"\nvalue = "game.score"',
             'source = "reports"',

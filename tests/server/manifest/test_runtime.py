@@ -90,22 +90,10 @@ def test_the_remote_ends_an_episode_that_should_end_itself_after_its_grace(tmp_p
         ('id = "toy"\n', 'id = "Toy!"\n', "runtime.id: expected lower-case letters, digits and dashes, got 'Toy!'"),
         ('id = "toy"\n', "", "runtime.id: missing; expected a value"),
         ('"1.2.3"', '"1.2"', "runtime.version: expected three numbers with dots between them, such as 0.1.0"),
-        ('"1.2.3"', "1.2", "runtime.version: input should be a valid string, got 1.2"),
         ('title = "A toy"', 'tilte = "A toy"', "runtime.title: missing; expected a value"),
-        ("[program]", "screen = 3\n[program]", "runtime.screen: input should be"),
-        (
-            "[program]",
-            'screen = {width = "99", height = 99}\n[program]',
-            "runtime.screen.width: input should be a valid",
-        ),
         ("[program]", "fps = 0\n[program]", "runtime.fps: input should be greater than or equal to 0.01, got 0"),
         ("[program]", 'lang = "C"\n[program]', "runtime.lang: expected a UTF-8 locale, such as de_DE.UTF-8, got 'C'"),
         ("[program]", 'tz = "Berlin"\n[program]', "runtime.tz: expected a time zone that this machine knows"),
-        (
-            "[program]",
-            'metadata = {x = 0, y = 0, painted_by = "me"}\n[program]',
-            "runtime.metadata.painted_by: input should be 'program' or 'overlay', got 'me'",
-        ),
         (
             "[program]",
             "metadata = {x = 1019, y = 0}\n[program]",
@@ -121,11 +109,6 @@ def test_the_remote_ends_an_episode_that_should_end_itself_after_its_grace(tmp_p
             for clock in ([], ["lockstep"], ["realtime", "realtime"])
         ),
         ("[program]", '[program]\nready = {report = "go"}', "program.ready.report: input should be 'ready', got 'go'"),
-        (
-            "[[rewards]]",
-            '[reset]\nby = "magic"\n[[rewards]]',
-            "reset.by: input should be 'report', 'restart', 'keys' or 'page', got 'magic'",
-        ),
         (
             'source = "reports"',
             'source = "screen"',

@@ -67,7 +67,6 @@ async def test_script_runs_in_the_runtimes_folder_with_the_daemons_python_and_no
     ("text", "expected"),
     [
         ("echo no ROMs: run make roms >&2; exit 1", "ended with status 1: no ROMs: run make roms"),
-        ("exit 3", "ended with status 3: "),
         ("echo '[]'; kill -9 $$", "ended with status -9: "),
     ],
 )
@@ -82,11 +81,6 @@ async def test_script_that_fails_is_quoted(tmp_path: Path, text: str, expected: 
         *[(text, "catalogue.command didn't print JSON: ") for text in ("", "hello", "[" * 100_000, "\xff")],
         ("{}", "catalogue's output : input should be a valid list"),
         ('[{"id": "toy.A-v0"}, {"fps": 60}]', "catalogue's output [1].id: missing"),
-        (
-            '[{"id": "toy.A-v0", "fps": "fast"}]',
-            "catalogue's output [0].fps: input should be a valid number, got 'fast'",
-        ),
-        ('[{"id": "toy.A-v0", "sync": 1}]', "catalogue's output [0].sync: input should be a valid boolean, got 1"),
         ('[{"id": "toy.B-v0"}]', "runtime.default_env 'toy.A-v0' is not among its environments"),
         ('[{"id": "toy.A-v0"}, {"id": "toy.A-v0"}]', "the environment 'toy.A-v0' is listed twice"),
     ],

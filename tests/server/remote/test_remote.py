@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import errno
 import os
 import re
 import signal
 import tempfile
-from collections.abc import AsyncGenerator
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import aiohttp
 import pluriverse_server.display.screen
@@ -26,72 +23,30 @@ from pluriverse_server.manifest.runtime import Manifest, ManifestError
 from pluriverse_server.process import StartError
 from pluriverse_server.remote import token_file
 from pluriverse_server.remote.crash_limit import MAX_CRASHES
-from pluriverse_server.remote.remote import Remote
 from pluriverse_server.remote.token_file import read_tokens
-from pluriverse_server.settings import DisplayBackend, Settings
+from pluriverse_server.settings import DisplayBackend
 from pluriverse_server.tasks import TaskFailed
 from pluriverse_server.x11.connection import open_display
-from support.agent import Agent, connected
+from support.agent import connected
+from support.in_process import make_remote, remote_up
 from support.leftovers import Leftovers
-from support.ports import free_port
 from support.rfb import RfbClient, RfbError
 from support.served import PASSWORD
-from support.tasks import inject
 from support.toy import Process, Toy
 from support.waiting import DEADLINE_S, eventually
 from support.xwindow import Window
 from Xlib import XK, X
 
+
+def inject(name: str, error: Exception) -> None:
+    """Raise ``error`` where the task of this name waits."""
+    (task,) = [task for task in asyncio.all_tasks() if task.get_name() == name]
+    cast("Any", task)._fut_waiter.set_exception(error)
+
+
 pytestmark = pytest.mark.display
 
 BACKENDS: tuple[DisplayBackend, ...] = ("xvfb", "xvnc")
-
-
-@dataclass
-class Up:
-    toy: Toy
-    remote: Remote
-    running: asyncio.Task[None]
-    process: Process
-    port: int
-    vnc_port: int
-
-    def agent(self) -> contextlib.AbstractAsyncContextManager[Agent]:
-        return connected(self.port, PASSWORD)
-
-    async def next_episode(self) -> Process:
-        process = await self.toy.process()
-        await process.begin()
-        return process
-
-
-@contextlib.asynccontextmanager
-async def remote_up(directory: Path, backend: DisplayBackend = "xvfb", **others: Any) -> AsyncGenerator[Up]:
-    toy = await Toy.make(directory)
-    port, vnc_port = free_port(), free_port()
-    settings = Settings(directory, vnc_port=vnc_port, rewarder_port=port, password=PASSWORD)
-    remote = Remote(replace(settings, display_backend=backend, **others))
-    started = asyncio.Event()
-    running = asyncio.create_task(remote.run(lambda _: started.set()))
-    try:
-        beginning = asyncio.create_task(toy.process())
-        await asyncio.wait({running, beginning}, return_when=asyncio.FIRST_COMPLETED)
-        if running.done():
-            running.result()  # says why it could not be started
-        process = await beginning
-        await process.begin()
-        await asyncio.wait_for(started.wait(), 60)
-        await eventually(lambda: remote.service.ongoing)
-        yield Up(toy, remote, running, process, port, vnc_port)
-    finally:
-        remote.stop()
-        await asyncio.gather(running, return_exceptions=True)
-        await toy.close()
-
-
-def children_named(name: str) -> list[int]:
-    """The processes that this one started, directly or not, whose program is ``name``."""
-    return [pid for pid, program in Leftovers.descendants() if program == name]
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -183,9 +138,9 @@ def pointer_of(process: Process) -> tuple[int, int]:
 async def test_killed_vnc_server_is_back_and_the_episode_goes_on(tmp_path: Path) -> None:
     async with remote_up(tmp_path) as up, up.agent() as agent:
         await agent.assert_alive()
-        (vnc,) = children_named("X0tigervnc")
+        vnc = up.remote.screen.pids["VNC server"]
         os.kill(vnc, signal.SIGKILL)
-        await eventually(lambda: children_named("X0tigervnc") not in ([], [vnc]))
+        await eventually(lambda: up.remote.screen.pids.get("VNC server") not in (None, vnc))
         await eventually(lambda: can_connect(up.vnc_port))
         assert up.remote.status()["episode_id"] == "1"
         assert up.remote.status()["env_state"] == "running"
@@ -200,14 +155,13 @@ def can_connect(vnc_port: int) -> bool:
         return False
 
 
-@pytest.mark.parametrize(("backend", "server"), [("xvfb", "Xvfb"), ("xvnc", "Xtigervnc")])
+@pytest.mark.parametrize("backend", BACKENDS)
 async def test_killed_x_server_truncates_the_episode_and_the_remote_heals(
-    tmp_path: Path, backend: DisplayBackend, server: str
+    tmp_path: Path, backend: DisplayBackend
 ) -> None:
     async with remote_up(tmp_path, backend) as up, up.agent() as agent:
         await agent.assert_alive()
-        (x,) = children_named(server)
-        os.kill(x, signal.SIGKILL)
+        os.kill(up.remote.screen.pids["X server"], signal.SIGKILL)
         last = await agent.hear_method("v0.env.reward", done=True)
         assert last["body"]["truncated"] is True
         assert last["body"]["info"]["reason"] == "X server killed by SIGKILL"
@@ -231,8 +185,7 @@ async def test_screen_that_a_full_disk_keeps_from_starting_is_there_again_once_t
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
             full.setattr(pluriverse_server.display.screen, "write_cookie", write)
-            (x,) = children_named("Xvfb")
-            os.kill(x, signal.SIGKILL)
+            os.kill(up.remote.screen.pids["X server"], signal.SIGKILL)
             await eventually(lambda: caplog.text.count("the screen could not be started: [Errno 28] No") >= 2)
             # Who is connected stays so.
             await agent.assert_alive()
@@ -267,7 +220,7 @@ async def test_runtime_whose_program_cannot_be_started_is_refused_before_the_gre
     manifest.write_text(manifest.read_text().replace(before, after))
     greeted: list[Manifest] = []
     with pytest.raises((StartError, ManifestError), match=complaint):
-        await Remote(Settings(tmp_path, vnc_port=free_port(), rewarder_port=free_port())).run(greeted.append)
+        await make_remote(tmp_path).run(greeted.append)
     assert not greeted
     await toy.close()
 

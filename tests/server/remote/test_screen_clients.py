@@ -14,14 +14,13 @@ import pytest
 from pluriverse_protocol import metadata
 from pluriverse_protocol.metadata import Metadata
 from pluriverse_server.remote.crash_limit import MAX_CRASHES
-from pluriverse_server.remote.remote import GaveUp, Remote
-from pluriverse_server.settings import Settings
+from pluriverse_server.remote.remote import GaveUp
+from support.in_process import remote_up
 from support.leftovers import Leftovers
 from support.pages import MANIFEST, PageRemote, page_remote, short_folder, write_runtime
-from support.ports import free_port
+from support.process_tree import children
 from support.rfb import RfbClient
 from support.served import PASSWORD
-from support.toy import Toy
 from support.waiting import DEADLINE_S, LOOK_S, eventually
 
 pytestmark = pytest.mark.browser
@@ -30,19 +29,12 @@ X, Y = 300, 10
 PLACE = "metadata = {{ x = 300, y = 10, painted_by = 'overlay' }}\n[reset]"
 PAGE = "<body><script>game.begin(0)</script>"
 
-CONTROL, A, W, F5 = 0xFFE3, ord("a"), ord("w"), 0xFFC2
+CONTROL, A, W = 0xFFE3, ord("a"), ord("w")
 
 
-def overlays() -> list[int]:
-    """The process ids of the overlays that this process has started."""
-    found: list[int] = []
-    for pid, _ in Leftovers.descendants():
-        try:
-            if "pluriverse_server.overlay" in psutil.Process(pid).cmdline():
-                found.append(pid)
-        except psutil.NoSuchProcess:
-            continue
-    return found
+def overlays() -> list[psutil.Process]:
+    """Those that this process has started."""
+    return children("pluriverse_server.overlay")
 
 
 def wait_for_block(vnc_port: int, good: Callable[[Metadata], bool]) -> None:
@@ -54,12 +46,12 @@ def wait_for_block(vnc_port: int, good: Callable[[Metadata], bool]) -> None:
         viewer.wait_until(lambda: (block := shown(viewer)) is not None and good(block))
 
 
-async def earn(remote: PageRemote, key: int = 0, button: int = 0) -> None:
-    """Press the key, or click, until there is reward: a page that has just been shown takes nothing for a moment."""
+async def earn(remote: PageRemote) -> None:
+    """Press the key until there is reward: a page that has just been shown takes nothing for a moment."""
     before = remote.status["episode_reward"]
     async with asyncio.timeout(DEADLINE_S):
         while True:
-            await (remote.agent.press(key) if key else remote.click(100, 100, button))
+            await remote.agent.press(A)
             # A busy browser falls behind what is pressed without a pause.
             for _ in range(100):
                 if remote.status["episode_reward"] != before:
@@ -74,15 +66,15 @@ async def test_page_is_guarded_and_shows_the_block_and_without_the_guard_there_i
         async with page_remote(folder) as remote:
             now = time.time() * 1000
             await asyncio.to_thread(wait_for_block, remote.vnc_port, lambda block: block.clock > now)
-            await earn(remote, A)
+            await earn(remote)
             events = [(CONTROL, True), (W, True), (W, False), (CONTROL, False)]
             await remote.agent.send(
                 "v0.agent.action", {"action": [["KeyEvent", keysym, down] for keysym, down in events]}
             )
-            await earn(remote, A)
+            await earn(remote)
             assert remote.status["episode_id"] == "1"
             browser, (overlay,) = remote.browser(), overlays()
-            os.kill(overlay, signal.SIGKILL)
+            overlay.kill()
             assert await remote.truncated() == "overlay killed by SIGKILL"
             assert not psutil.pid_exists(browser)
             await remote.running("2")
@@ -91,43 +83,22 @@ async def test_page_is_guarded_and_shows_the_block_and_without_the_guard_there_i
     leftovers.assert_none()
 
 
-@pytest.mark.slow
-async def test_page_that_allows_menus_and_keys_has_them() -> None:
-    page = "<body><script>game.begin(0); on.F5 = on.a; onmousedown = (event) => { game.score += event.button }</script>"
-    with short_folder() as folder:
-        write_runtime(folder, {"Play": page}, 'allow = ["menus"]\nkeys = ["F5"]')
-        async with page_remote(folder) as remote:
-            await earn(remote, F5)
-            await earn(remote, button=2)
-
-
 async def test_block_over_a_program_is_back_when_the_overlay_dies_and_the_episode_goes_on(tmp_path: Path) -> None:
     leftovers = Leftovers()
-    toy = await Toy.make(tmp_path)
-    manifest = tmp_path / "runtime.toml"
-    manifest.write_text(manifest.read_text().replace("y = 10 }", "y = 10, painted_by = 'overlay' }"))
-    vnc_port = free_port()
-    remote = Remote(Settings(tmp_path, vnc_port=vnc_port, rewarder_port=free_port(), password=PASSWORD))
-    running = asyncio.create_task(remote.run(lambda _: None))
-    try:
-        await (await toy.process()).begin()
-        await asyncio.to_thread(wait_for_block, vnc_port, lambda block: block.probe == 0)
+    async with remote_up(tmp_path, overlay=True) as up:
+        await asyncio.to_thread(wait_for_block, up.vnc_port, lambda block: block.probe == 0)
         for _ in range(MAX_CRASHES - 1):
             await eventually(lambda: len(overlays()) == 1)
             (overlay,) = overlays()
-            os.kill(overlay, signal.SIGKILL)
+            overlay.kill()
             await eventually(lambda overlay=overlay: overlays() not in ([], [overlay]))
         now = time.time() * 1000
-        await asyncio.to_thread(wait_for_block, vnc_port, lambda block: block.clock > now)
-        assert remote.status()["episode_id"] == "1"
-        assert remote.status()["env_state"] == "running"
-        os.kill(overlays()[0], signal.SIGKILL)
+        await asyncio.to_thread(wait_for_block, up.vnc_port, lambda block: block.clock > now)
+        assert up.remote.status()["episode_id"] == "1"
+        assert up.remote.status()["env_state"] == "running"
+        overlays()[0].kill()
         with pytest.raises(GaveUp, match="overlay: killed by SIGKILL"):
-            await asyncio.wait_for(running, DEADLINE_S)
-    finally:
-        remote.stop()
-        await asyncio.gather(running, return_exceptions=True)
-        await toy.close()
+            await asyncio.wait_for(up.running, DEADLINE_S)
     leftovers.assert_none()
 
 
@@ -136,9 +107,7 @@ async def test_death_of_the_x_server_is_told_as_that_though_it_takes_the_overlay
     with short_folder() as folder:
         write_runtime(folder, {"Play": PAGE}, manifest=MANIFEST.replace("[reset]", PLACE))
         async with page_remote(folder) as remote:
-            # What it has forked, to compile a keyboard, may still have its name.
-            x = next(pid for pid, name in Leftovers.descendants() if name == "Xvfb")
-            os.kill(x, signal.SIGKILL)
+            os.kill(remote.remote.screen.pids["X server"], signal.SIGKILL)
             assert await remote.truncated() == "X server killed by SIGKILL"
             await remote.running("2")
             assert len(overlays()) == 1

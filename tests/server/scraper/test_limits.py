@@ -13,7 +13,7 @@ import pytest
 from pluriverse_server.manifest.game import LimitsTable
 from pluriverse_server.scraper import limits
 from pluriverse_server.scraper.limits import Limits, below, can_raise_priority, raise_priority
-from support.program import until
+from support.waiting import until
 
 
 def look(home: Path, *, printed: int = 0, **table: int) -> str | None:

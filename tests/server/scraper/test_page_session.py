@@ -38,11 +38,8 @@ PAGES = {
       const all = []; setInterval(() => all.push(new Uint8Array(1e8).fill(1)), 10);
     }</script>""",
     "NaN": "<script>on.w = () => { game.score = NaN }</script>",
-    "String": "<script>on.w = () => { game.score = '1' }</script>",
     "Cyclic": "<script>on.w = () => { const a = []; a.push(a); game.state = a }</script>",
-    "Deep": "<script>on.w = () => { let a = []; for (let i = 0; i < 100; i++) a = [a]; game.state = a }</script>",
     "Large": "<script>on.w = () => { game.state = 'x'.repeat(1e7) }</script>",
-    "Number": "<script>on.w = () => { game.message = 7 }</script>",
     "Floods": """<script>on.w = () => { for (let i = 0; i < 1e5; i++) { game.score++; pluriverse.push() } }</script>""",
     "Pushes": "<script>on.w = () => { game.score = 5; pluriverse.push(); game.score = 2; pluriverse.push() }</script>",
     "Dialogs": "<script>on.w = () => { alert('a'); confirm('b'); prompt('c'); game.score += 1 }</script>",
@@ -154,11 +151,8 @@ async def test_pushed_values_are_not_missed(remote: PageRemote) -> None:
         ("Eats", "the page's process"),
         ("Buffers", "the page took over"),
         ("NaN", "page: rewards[0].value is NaN, expected a number"),
-        ("String", 'page: rewards[0].value is "1", expected a number'),
         ("Cyclic", "page: observation: TypeError: Converting circular structure"),
-        ("Deep", "invalid message from the page: JSON nested too deeply"),
         ("Large", "page: observation: over"),
-        ("Number", "page: text: expected a string, got 7"),
         ("Floods", "the page sent more than 1000 messages within a second"),
     ],
 )

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractAsyncContextManager, closing
-from typing import Any, Literal
+from contextlib import AbstractAsyncContextManager
 from unittest.mock import AsyncMock
-from urllib.request import urlopen
 
 import numpy as np
 import pytest
-from pluriverse.adapters.gymnasium import PluriverseEnv
 from pluriverse_protocol import step_channel
 from pluriverse_protocol.messages import ErrorReply, FirstFrame, ServerMessage, StepReply
 from pluriverse_protocol.reports import Done, Frame, Ready, Report, Reset, Reward, Text
@@ -19,63 +16,9 @@ from pluriverse_server.scraper.page_steps import PageSteps
 from support.agent import Agent
 from support.agent import connected as agent_at
 from support.pages import PageRemote, page_remote, short_folder, write_runtime
-from support.remotes import MachineRemote, on_machine
 from support.served import PASSWORD
 
 pytestmark = pytest.mark.browser
-
-METEORS = "internet.Meteors-v0"
-
-# Meteors' world is this large.
-SHAPE = (480, 480, 3)
-
-
-def connected(remote: MachineRemote, clock: Literal["realtime", "lockstep"]) -> closing[PluriverseEnv]:
-    return closing(PluriverseEnv(METEORS, remotes=remote.address, clock=clock))
-
-
-def played(env: PluriverseEnv, seed: int, steps: int = 40) -> list[tuple[bytes, float]]:
-    observation, _ = env.reset(seed=seed)
-    seen = [(picture(observation), 0.0)]
-    for step in range(steps):
-        observation, reward, terminated, truncated, _ = env.step(step // 5 % 3)
-        seen.append((picture(observation), float(reward)))
-        if terminated or truncated:
-            break
-    return seen
-
-
-def frames_drawn(remote: MachineRemote) -> float:
-    with urlopen(f"http://127.0.0.1:{remote.port}/metrics") as answer:
-        (line,) = [each for each in answer.read().decode().splitlines() if each.startswith("pluriverse_frames_total ")]
-    return float(line.split()[1])
-
-
-def picture(observation: Any) -> bytes:
-    assert observation.shape == SHAPE
-    return observation.tobytes()
-
-
-def test_same_seed_and_actions_give_the_same_pixels_also_after_real_time() -> None:
-    with on_machine(runtime="internet") as remote:
-        with connected(remote, "lockstep") as env:
-            first, other = played(env, 3), played(env, 4)
-            before = frames_drawn(remote)
-            again = played(env, 3)
-            # The daemon knows from the frames that the agent isn't idle. How many it sees is the machine's affair.
-            assert frames_drawn(remote) > before
-        with connected(remote, "realtime") as env:
-            env.reset()
-            observation, *_ = env.step(0)
-            assert observation.any()
-        with connected(remote, "lockstep") as env:
-            second = played(env, 3)
-    assert first == again == second
-    assert first != other
-    assert len({pixels for pixels, _ in first}) > 30
-
-
-# ── what goes wrong ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 BEGINS = "<script>game.begin(0)</script>"
 HANGS = "<script>on.h = () => { for (;;); }</script>"
@@ -140,37 +83,6 @@ async def test_steps_say_what_is_new_a_first_frame_what_was_last_and_one_that_is
     await steps.play((), 1)
     assert [type(report) for report in said] == [Frame, Done]
     assert [(await steps.see()).text for _ in range(2)] == ["", "hello"]
-
-
-@pytest.mark.slow
-async def test_bad_steps_are_refused_or_truncate_and_the_next_episode_is_fine() -> None:
-    with short_folder() as folder:
-        async with page_remote(write_runtime(folder, {"Good": BEGINS})) as remote:
-            await remote.play("Good", clock="lockstep")
-            async with step_channel_of(remote) as agent:
-                episode = await first(agent)
-                # Two at once are played one after the other.
-                await ask(agent, 1, episode, "a")
-                await ask(agent, 2, episode)
-                assert ((await stepped(agent, 1)).reward, (await stepped(agent, 2)).reward) == (1.0, 0.0)
-                for frames in (0, 10**9):
-                    await ask(agent, 3, episode, frames=frames)
-                    assert f"'frames' is {frames}" in await refused(agent)
-                # What comes behind the end is nobody's, though the next episode has begun meanwhile.
-                await ask(agent, 4, episode, "o", frames=60)
-                await ask(agent, 5, episode)
-                last = await stepped(agent, 4)
-                assert (last.done, last.info["reason"], last.frame) == (True, "won", (20, 30, 1))
-                said = [await heard(agent), await heard(agent)]
-                assert sorted(type(message).__name__ for message, _ in said) == ["ErrorReply", "FirstFrame"]
-                # An agent that leaves in the middle of a step.
-                await ask(agent, 6, episode + 1, frames=600)
-            async with step_channel_of(remote) as agent:
-                message, number = await heard(agent)
-                assert isinstance(message, FirstFrame)
-                assert (message.text, number) == ("seed 0", episode + 1)
-                await ask(agent, 1, episode + 1, "a")
-                assert (await stepped(agent, 1)).reward == 1.0
 
 
 @pytest.mark.slow

@@ -5,12 +5,12 @@ import signal
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
 from pluriverse_server.scraper.stillness import Stillness, descendants, process_tree
+from support.waiting import until
 
 # Waits for a line, then works for so many seconds, and again.
 WORKER = """
@@ -36,12 +36,6 @@ def worker() -> Generator[subprocess.Popen[str]]:
             yield process
         finally:
             process.kill()
-
-
-def until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < deadline
 
 
 def descriptors() -> int:

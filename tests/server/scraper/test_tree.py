@@ -10,7 +10,7 @@ from collections.abc import Generator
 import psutil
 import pytest
 from pluriverse_server.scraper.tree import descendants, kill_below
-from support.program import until
+from support.waiting import until
 
 # A child, and a grandchild whose parent has gone; the first line tells both.
 FAMILY = """

@@ -90,16 +90,6 @@ async def test_input_of_one_who_watches_never_reaches_the_screen(
         await desktop.wait_for_inputs([("key", ord("b"))])
 
 
-async def test_one_who_sends_what_is_not_rfb_is_hung_up_on(
-    remote: Remote, desktop: Desktop, session: aiohttp.ClientSession
-) -> None:
-    del desktop
-    async with session.ws_connect(remote.url("vnc?password=sesame")) as websocket:
-        await shake_hands(websocket)
-        await websocket.send_bytes(b"\x2a")
-        assert (await receive_close(websocket))[0] == aiohttp.WSCloseCode.GOING_AWAY
-
-
 async def test_end_of_the_vnc_server_closes_the_browsers_side(
     remote: Remote, desktop: Desktop, session: aiohttp.ClientSession
 ) -> None:

@@ -148,16 +148,7 @@ async def pointer_of(screen: Screen) -> tuple[int, int]:
     return await asyncio.to_thread(ask)
 
 
-@pytest.mark.parametrize(
-    ("token", "may"),
-    [
-        ("robots-token", True),
-        ("editors-token", True),
-        (PASSWORD, True),
-        ("observers-token", False),
-        ("operators-token", False),
-    ],
-)
+@pytest.mark.parametrize(("token", "may"), [("robots-token", True), ("observers-token", False)])
 async def test_role_decides_whether_input_reaches_the_screen(tokened: Screen, token: str, may: bool) -> None:
     client = await enter(tokened, token)
     await see(client)

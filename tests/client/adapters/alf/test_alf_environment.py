@@ -6,12 +6,6 @@ from pluriverse.errors import ConfigurationError
 from support.alf_envs import Counting
 
 
-def test_first_step_begins_an_episode_and_passes_over_its_action() -> None:
-    env = Counting()
-    assert env.step(5).is_first()
-    assert env.step(5).is_mid()
-
-
 def test_current_time_step_begins_an_episode_where_there_is_none() -> None:
     env = Counting()
     first = env.current_time_step()

@@ -7,9 +7,7 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 from pluriverse.adapters.alf.alf_gym_wrapper import AlfGymWrapper, tensor_spec_from_gym_space
-from pluriverse.adapters.alf.data_structures import time_step_spec
-from pluriverse.adapters.alf.tensor_specs import BoundedTensorSpec, decode_text, text_spec
-from pluriverse.adapters.alf.tensors import tree
+from pluriverse.adapters.alf.tensor_specs import BoundedTensorSpec, text_spec
 from pluriverse.errors import ActionError, ConfigurationError
 from pluriverse.testing.alf import check_environment
 
@@ -75,18 +73,6 @@ def test_space_without_a_fixed_shape_is_refused() -> None:
         tensor_spec_from_gym_space(spaces.Dict({"many": spaces.Sequence(spaces.Discrete(2))}))
 
 
-def test_observations_are_as_the_specs_say() -> None:
-    env = AlfGymWrapper(Everything())
-    assert env.observation_spec()["camera"].shape == (4, 5, 3)
-    step = env.reset()
-    assert env.observation_spec()["camera"].contains(step.observation["camera"])
-    assert decode_text(step.observation["mission"]) == "go to the door"
-    step = env.step({"keys": [1, 0], "end": 0, "aim": [2, 3]})
-    assert step.observation["camera"][0, 0].tolist() == [0, 1, 0]
-    spec = time_step_spec(env.observation_spec(), env.action_spec(), env.reward_spec(), env.env_info_spec())
-    assert all(part.contains(value) for part, value in zip(tree.flatten(spec), tree.flatten(step), strict=True))
-
-
 def test_env_info_has_the_numbers_of_info_in_one_shape() -> None:
     env = AlfGymWrapper(Everything())
     action = {"keys": [1, 0], "end": 0, "aim": [2, 3]}
@@ -133,6 +119,6 @@ def test_rendering_needs_the_mode_that_the_environment_was_made_with() -> None:
 
 def test_gymnasiums_environments_conform() -> None:
     # The pendulum's actions are continuous, and only a limit ends its episodes.
-    for env in (gymnasium.make("CartPole-v1"), gymnasium.make("Pendulum-v1", max_episode_steps=20)):
+    for env in (Everything(), gymnasium.make("CartPole-v1"), gymnasium.make("Pendulum-v1", max_episode_steps=20)):
         with AlfGymWrapper(env) as wrapped:
             check_environment(wrapped, 60)

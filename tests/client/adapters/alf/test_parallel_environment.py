@@ -38,12 +38,6 @@ def test_batch_is_of_tensors_with_the_environments_side_by_side(pair: ParallelAl
     assert pair.get_info() == [{}, {}]
 
 
-def test_each_begins_anew_by_itself_after_its_own_last(pair: ParallelAlfEnvironment) -> None:
-    pair.reset()
-    kinds = [act(pair, 0, 0).step_type.tolist() for _ in range(6)]
-    assert kinds == [[1, 1], [1, 1], [2, 1], [0, 2], [1, 0], [1, 1]]
-
-
 def test_batch_conforms(pair: ParallelAlfEnvironment) -> None:
     check_environment(pair)
 

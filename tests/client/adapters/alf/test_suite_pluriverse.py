@@ -15,7 +15,6 @@ from pluriverse.errors import ConfigurationError
 from pluriverse.testing.alf import check_environment
 from pluriverse_protocol.env_spaces import Spaces
 from support.leftovers import Leftovers
-from support.remotes import daemon_at
 
 pytestmark = pytest.mark.display
 
@@ -24,9 +23,8 @@ LAKE = "gym-core.FrozenLake-v1"
 
 
 @pytest.fixture(autouse=True)
-def library() -> str:
+def library() -> None:
     """What is installed; that both are tensors is seen elsewhere."""
-    return tensors.tensor(np.zeros(1)).__class__.__module__
 
 
 @pytest.fixture
@@ -39,14 +37,9 @@ def act(env: Any, *actions: int) -> Any:
     return env.step(tensors.tensor(np.array(actions)))
 
 
-def test_reset_and_steps_give_tensors_of_what_is_seen(pong: PluriverseAlfEnvironment, library: str) -> None:
-    first = pong.reset()
-    assert type(first.observation).__module__ == library
-    assert first.is_first().tolist() == [True, True]
-    assert first.env_id.tolist() == [0, 1]
+def test_steps_show_what_each_remote_draws(pong: PluriverseAlfEnvironment) -> None:
+    pong.reset()
     step = act(pong, 2, 3)
-    assert step.is_mid().tolist() == [True, True]
-    assert step.prev_action.tolist() == [2, 3]
     assert step.env_info["elapsed"].tolist() == [1, 1]
     # Pong's colours, channels first: what each remote shows, not the other's.
     pictures = tensors.as_array(step.observation)
@@ -79,8 +72,6 @@ def test_seeds_come_one_for_each(pong: PluriverseAlfEnvironment) -> None:
     assert pong.reset().is_first().all()
     with pytest.raises(ConfigurationError, match="1 seeds for 2"):
         pong.seed([5])
-    with pytest.raises(ConfigurationError, match="seed is -1"):
-        pong.seed(-1)
 
 
 def test_outcome_ends_with_discount_0_and_no_reward_is_lost(address: str) -> None:
@@ -114,26 +105,6 @@ def test_texts_are_in_the_observation_and_one_seed_makes_the_whole_run(address: 
 
 def _picture(step: Any) -> Any:
     return tensors.as_array(step.observation["vision"])[0].tobytes()
-
-
-def test_remote_that_is_lost_truncates_its_own_episode_only() -> None:
-    left = Leftovers()
-    with load(PONG, "local:2", clock="lockstep", size=(84, 84), grey=True, discount=0.75) as env:
-        env.reset()
-        act(env, 0, 0)
-        daemon_at(env.core.env.addresses[0]).kill()
-        step = act(env, 0, 0)
-        while not step.is_last().any():
-            step = act(env, 0, 0)
-        assert step.is_last().tolist() == [True, False]
-        assert step.discount.tolist() == [0.75, 0.75]
-        assert step.env_info["lost"].tolist() == [True, False]
-        assert step.env_info["truncated"].tolist() == [True, False]
-        assert env.get_info()[0]["error"]
-        step = act(env, 0, 0)
-        assert step.step_type.tolist() == [0, 1]
-        assert step.env_info["lost"].tolist() == [False, False]
-    left.assert_none()
 
 
 def test_batch_of_another_size_than_the_remotes_is_refused() -> None:

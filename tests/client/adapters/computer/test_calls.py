@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from pluriverse.adapters.computer import Act, Click, Drag, Hold, Look, Mark, Move, Press, Scroll, Type, Wait
 from pluriverse.adapters.computer.calls import read
 from pluriverse.errors import ActionError
+from support.wire import json_values
 
 CTRL = 0xFFE3
 
@@ -53,16 +54,9 @@ def test_nonsense_is_refused_with_what_was_expected(call: Any, said: str) -> Non
     assert len(str(refused.value)) < 500
 
 
-json = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
-    lambda children: st.lists(children, max_size=3) | st.dictionaries(st.text(max_size=5), children, max_size=3),
-    max_leaves=5,
-)
-
-
 @given(
-    st.sampled_from([name for name, _, _ in CASES]) | json,
-    st.dictionaries(st.sampled_from(["x", "y", "path", "seconds", "region", "repeat", "down", "self"]), json),
+    st.sampled_from([name for name, _, _ in CASES]) | json_values,
+    st.dictionaries(st.sampled_from(["x", "y", "path", "seconds", "region", "repeat", "down", "self"]), json_values),
 )
 def test_whatever_is_given_is_an_act_or_refused(name: Any, arguments: dict[str, Any]) -> None:
     with contextlib.suppress(ActionError):

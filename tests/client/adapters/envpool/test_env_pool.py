@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode, VectorEnv
 from pluriverse.adapters import envpool
-from pluriverse.adapters.info import Ended
 from pluriverse.errors import ActionError, Misuse
 from support.remotes import daemon_at
 
@@ -99,14 +98,6 @@ def test_stack_begins_with_an_episodes_first_picture_and_has_the_last_ones_oldes
     assert not np.array_equal(two[:, :3], two[:, 3:])
 
 
-def test_numbers_of_ours_are_the_same_at_every_step_and_reset(lake: Any) -> None:
-    infos = [lake.reset()[1], *(lake.step(np.zeros(3))[-1] for _ in range(4))]
-    kinds = [{name: (each.dtype, each.shape) for name, each in info["pluriverse"].items()} for info in infos]
-    assert kinds == kinds[:1] * 5
-    assert all(dtype.kind in "bif" for dtype, _ in kinds[0].values())
-    assert [info["pluriverse"]["ended"].tolist() for info in infos[1:3]] == [[Ended.NO] * 3, [Ended.STEP_LIMIT] * 3]
-
-
 def test_reset_of_some_leaves_the_others_takes_no_options_and_ignores_a_seed_with_a_warning(lake: Any) -> None:
     lake.reset()
     lake.step(np.zeros(3))
@@ -138,23 +129,6 @@ def test_episodes_of_one_seed_begin_alike(address: str) -> None:
     env.close()
     assert np.array_equal(first[0], first[1])
     assert not np.array_equal(first[0], first[2])
-
-
-def test_lost_life_ends_the_agents_episode_and_the_game_goes_on(address: str) -> None:
-    env: Any = envpool.make_gymnasium("Breakout-v5", remotes=address, episodic_life=True, noop_max=1, **LOCKSTEP)
-    _, info = env.reset()
-    assert info["lives"].tolist() == [5]
-    terminated, fire = np.array([False]), int32(1)
-    # Nobody catches the ball, which the fire button serves.
-    while not terminated[0]:
-        _, _, terminated, truncated, info = env.step(fire)
-        assert not truncated[0]
-    assert info["lives"].tolist() == [4]
-    elapsed = int(info["elapsed_step"][0])
-    _, reward, terminated, _, info = env.step(fire)
-    env.close()
-    assert (reward[0], terminated[0], info["lives"].tolist()) == (0, False, [4])
-    assert int(info["elapsed_step"][0]) >= elapsed
 
 
 def test_game_whose_every_action_is_a_move_opens_with_no_ops(address: str) -> None:

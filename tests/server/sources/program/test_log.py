@@ -15,7 +15,8 @@ from pluriverse_server.sources.program import log as log_module
 from pluriverse_server.sources.program.log import MAX_BEHIND_BYTES, MAX_LINE_BYTES, MAX_READ_BYTES, LogReader
 from pluriverse_server.sources.program.reader import MAX_KEPT_BYTES
 from pluriverse_server.sources.reading import SourceError
-from support.program import target, until
+from support.program import target
+from support.waiting import until
 
 SCORE = r"score (?P<value>\S+)"
 

@@ -12,7 +12,8 @@ import pytest
 from pluriverse_server.manifest.sources import MemorySource
 from pluriverse_server.sources.program import ProgramOutput, ProgramReader, Target, make_program_reader
 from pluriverse_server.sources.program.memory import CHUNK_BYTES, SCAN_BYTES
-from support.program import running, target, until, until_value
+from support.program import running, target, until_value
+from support.waiting import until
 
 # Says where its things are, and does what it is told: "score 5" sets a number.
 PROGRAM = """

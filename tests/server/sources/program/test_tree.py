@@ -6,7 +6,8 @@ import signal
 import pytest
 from pluriverse_server.sources.program.tree import read_tree
 from pluriverse_server.sources.trees import NoTree, trim
-from support.program import running, until
+from support.program import running
+from support.waiting import until
 from support.widgets import GAME, bus_for, playing
 from support.xvfb import HEIGHT, WIDTH, xvfb
 
@@ -24,7 +25,7 @@ def test_widgets_have_the_roles_of_the_web_and_are_where_they_are_drawn(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     with playing(tmp_path_factory.mktemp("home")) as played:
-        until(lambda: named(played.environment, "New Game"), bool)
+        until(lambda: named(played.environment, "New Game"))
         nodes = trim(read_tree(played.environment), SCREEN).nodes
         window = nodes[0]
         assert (window.role, window.name) == ("window", "GNOME 2048")
@@ -54,7 +55,7 @@ def test_fields_have_values_but_passwords(tmp_path_factory: pytest.TempPathFacto
     with xvfb() as screen, bus_for(home, {**screen.environment, "HOME": str(home)}) as bus:
         environment = {**screen.environment, "HOME": str(home), "GSETTINGS_BACKEND": "memory", **bus.environment}
         with running([*form, "Ada", "secret", "3", "TRUE"], environment):
-            until(lambda: named(environment, "Fast"), bool)
+            until(lambda: named(environment, "Fast"))
             nodes = trim(read_tree(environment), SCREEN).nodes
             assert "secret" not in str(nodes)
             assert {"Ada", "3"} <= {node.value for node in nodes}
