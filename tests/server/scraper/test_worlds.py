@@ -70,7 +70,6 @@ def compiled(folder: Path) -> Path:
 @contextlib.asynccontextmanager
 async def drawing_later(folder: Path) -> AsyncGenerator[Scraped]:
     """A program whose start is the same each time, and that draws by chance once it has scored."""
-    folder.mkdir()
     async with stepping(folder, program={**LOCKSTEP, "same_start": True}) as scraped:
         game = folder / "runtime" / "game.py"
         text = game.read_text().replace("random.Random()", "random.SystemRandom()")
@@ -152,7 +151,9 @@ async def test_reset_with_a_seed_that_was_begun_before_goes_back_to_its_beginnin
             assert len(scraped.homes()) == homes
 
 
-async def test_program_with_the_same_start_starts_once_and_draws_by_each_episodes_seed(tmp_path: Path) -> None:
+async def test_program_with_the_same_start_starts_once_and_draws_by_each_episodes_seed(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     async def begins(scraped: Scraped, agent: Agent, seed: int) -> list[tuple[int, float]]:
         await scraped.ready(seed=seed, clock="lockstep")
         return await follows(agent, await agent.first())
@@ -160,7 +161,7 @@ async def test_program_with_the_same_start_starts_once_and_draws_by_each_episode
     async def follows(agent: Agent, first: Heard) -> list[tuple[int, float]]:
         return [(zlib.crc32(first.pixels.tobytes()), 0.0), *await played(agent, 20, presses_right)]
 
-    async with drawing_later(tmp_path / "1") as scraped:
+    async with drawing_later(tmp_path) as scraped:
         agent = await begun(scraped, seed=7)
         first = await follows(agent, await agent.first())
         other = await begins(scraped, agent, 8)
@@ -171,7 +172,7 @@ async def test_program_with_the_same_start_starts_once_and_draws_by_each_episode
         beside = Agent(scraped, 1)
         assert await follows(beside, await beside.begin(8)) == other
         beside.close()
-    async with drawing_later(tmp_path / "2") as scraped:
+    async with drawing_later(tmp_path_factory.mktemp("another")) as scraped:
         agent = await begun(scraped, seed=8)
         assert await follows(agent, await agent.first()) == other
 

@@ -73,9 +73,9 @@ class ProgramTable(Table):
     ``home`` is a folder whose copy is HOME each time a scraped program is started; ``env`` adds to its environment.
     ``network``: whether it may open sockets of the internet, those to this machine included. ``clock``: the kinds of
     time that it can be played in; ``same_addresses``: in lockstep two runs are the same only where addresses are, which
-    not every machine allows; HOME then has the same name each time. ``same_start``: in lockstep an episode's beginning
-    is the same whatever its seed, which then only what is drawn later follows from. ``slots``: how many environments it holds in
-    lockstep.
+    not every machine allows; HOME then has the same name each time. ``same_start``: in lockstep each
+    episode begins the same, and only what the program draws from then on follows from the seed. ``slots``: how many
+    environments it holds in lockstep.
     """
 
     command: Command
@@ -275,8 +275,14 @@ class GameTables(Table):
             return self
         if self.reset.spares and self.program is not None and any("{seed}" in word for word in self.program.command):
             raise ValueError("expected no {seed} in program.command with reset.spares: they start before it is known")
-        if self.program is not None and self.program.same_start and any("{seed}" in word for word in self.program.command):
-            raise ValueError("expected no {seed} in program.command with program.same_start: each seed has its own start")
+        if (
+            self.program is not None
+            and self.program.same_start
+            and any("{seed}" in word for word in self.program.command)
+        ):
+            raise ValueError(
+                "expected no {seed} in program.command with program.same_start: each seed has its own start"
+            )
         if self.reset.by == "page":
             raise ValueError(
                 'expected no [sources] with reset.by = "page": what a page shows is said by an expression of [page], '
