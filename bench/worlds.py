@@ -1,4 +1,4 @@
-"""Snapshots of desktop's games in lockstep, through Gymnasium: what they take, and whether what follows is the same."""
+"""Snapshots and worlds of desktop's games in lockstep: what they take, and whether what follows is the same."""
 
 from __future__ import annotations
 
@@ -10,13 +10,18 @@ from typing import Any, Final, TypeVar
 
 import psutil
 from gymnasium.spaces import Discrete
+from pluriverse.adapters.backend import Phase
+from pluriverse.adapters.core import Core
 from pluriverse.adapters.gymnasium import PluriverseEnv
+from pluriverse.adapters.pictures import PictureOptions
+from pluriverse.adapters.snapshots import Snapshot
 from report import Effort, Figures, Line, Measurement, Target, percentile
 
 GAMES: Final = ("KoboDeluxe", "Vitetris", "LTris", "Gnome2048", "Powermanga")
 SKIP: Final = 4
 FRAMES: Final = 300
 BETWEEN: Final = 40
+AFTER: Final = 4
 SEED: Final = 3
 
 MOMENTS: Final = 100
@@ -24,6 +29,13 @@ FEW_MOMENTS: Final = 5
 
 PERCENT: Final = 100
 MB: Final = 1_000_000
+
+MANY_OF: Final = "KoboDeluxe"
+MANY_WORLDS: Final = 64
+FEW_WORLDS: Final = 16
+PLAYED_WORLDS: Final = 16
+STEPS: Final = 100
+SMALL: Final = PictureOptions(size=(84, 84), grey=True)
 
 _T = TypeVar("_T")
 
@@ -38,7 +50,59 @@ def run(effort: Effort) -> Figures:
         finally:
             env.close()
         figures |= {f"{game} {name}": value for name, value in measured.items()}
-    return figures
+    return figures | _many(effort.of(MANY_WORLDS, FEW_WORLDS))
+
+
+def _many(count: int) -> Figures:
+    """Many worlds of one program in one remote: their start, their memory, and how many steps a second they play."""
+    one, figures = _steps_per_s(1), _start(count)
+    return {**figures, "worlds": count, "one world": one, "16 worlds": _steps_per_s(PLAYED_WORLDS)}
+
+
+def _start(count: int) -> Figures:
+    with Core(f"desktop.{MANY_OF}-v0", "local:1", clock="lockstep", frame_skip=SKIP, pictures=SMALL) as core:
+        _reset(core)
+        moment, before = core.snapshot(0), _bytes_of_worlds()
+        beside, took = _timed(lambda: _at(core, moment, count - 1))
+        # As they are when they have played.
+        _play_all(beside, FRAMES // SKIP // 4)
+        return {"start of the worlds": took / 1000, "memory of the worlds": (_bytes_of_worlds() - before) / MB}
+
+
+def _at(core: Core, moment: Snapshot, count: int) -> Core:
+    beside = core.beside(count)
+    beside.restore_all([moment] * count)
+    return beside
+
+
+def _steps_per_s(count: int) -> float:
+    with Core(f"desktop.{MANY_OF}-v0", "local:1", clock="lockstep", frame_skip=SKIP, pictures=SMALL) as core:
+        _reset(core)
+        played = core if count == 1 else _at(core, core.snapshot(0), count)
+        _play_all(played, BETWEEN)
+        return 1000 * count * STEPS / _timed(lambda: _play_all(played, STEPS))[1]
+
+
+def _reset(core: Core) -> None:
+    for index in range(core.n):
+        core.reset(index, SEED)
+    core.receive_all()
+
+
+def _play_all(core: Core, steps: int) -> None:
+    """Have each play so many steps, as fast as it can."""
+    left = dict.fromkeys(range(core.n), steps)
+    core.send(dict.fromkeys(left, 0))
+    while left:
+        for index in core.receive(1):
+            left[index] -= 1
+            if core.phase(index) is Phase.ENDED:
+                core.reset(index, SEED)
+                core.receive_all()
+            if left[index]:
+                core.send({index: 0})
+            else:
+                del left[index]
 
 
 def _measured(env: PluriverseEnv, count: int) -> Figures:
@@ -47,11 +111,16 @@ def _measured(env: PluriverseEnv, count: int) -> Figures:
     resets = [_timed(lambda: env.reset(seed=SEED))[1] for _ in range(5)]
     moments: list[tuple[Any, int, list[int]]] = []
     snapshots: list[float] = []
+    plain = [_timed(lambda: env.step(0))[1] for _ in range(BETWEEN)]
+    after: list[float] = []
     before = _templates_bytes()
     for number in range(count):
         moment, took = _timed(env.snapshot)
         snapshots.append(took)
         moments.append((moment, number, _played(env, number, FRAMES // SKIP)))
+        env.restore(moment)
+        env.step(0)
+        after += [_timed(lambda: env.step(0))[1] for _ in range(AFTER)]
         env.restore(moment)
         _played(env, count + number, chance.randrange(BETWEEN // 2, BETWEEN))
     kept = (_templates_bytes() - before) / MB / count
@@ -65,6 +134,8 @@ def _measured(env: PluriverseEnv, count: int) -> Figures:
         "snapshot": percentile(snapshots, 50),
         "restore": percentile(restores, 50),
         "restore p95": percentile(restores, 95),
+        "step": percentile(plain, 50),
+        "step after": percentile(after, 50),
         "first reset": first,
         "reset": percentile(resets, 50),
         "kept": kept,
@@ -93,6 +164,13 @@ def _templates_bytes() -> int:
     return sum(process.memory_full_info().pss for process in found)
 
 
+def _bytes_of_worlds() -> int:
+    """Return what templates, X servers and programs take of the memory."""
+    names = ("template", "Xvfb", MANY_OF.lower())
+    found = [process for process in psutil.process_iter(["name"]) if process.info["name"] in names]
+    return sum(process.memory_full_info().pss for process in found)
+
+
 def _timed(do: Callable[[], _T]) -> tuple[_T, float]:
     began = time.perf_counter()
     result = do()
@@ -101,24 +179,38 @@ def _timed(do: Callable[[], _T]) -> tuple[_T, float]:
 
 MEASUREMENT: Final = Measurement(
     "lockstep-worlds",
-    tuple(
-        line
-        for game in GAMES
-        for line in (
-            Line(f"{game}: a snapshot, p50", "ms", f"{game} snapshot", Target(5)),
-            Line(f"{game}: going back, p50", "ms", f"{game} restore", Target(4)),
-            Line(f"{game}: going back, p95", "ms", f"{game} restore p95", Target(10)),
-            Line(
-                f"{game}: a reset with a seed that was begun before, p50",
-                "ms",
-                f"{game} reset",
-                Target(8),
-                f"{game} first reset",
-                "a new program",
-            ),
-            Line(f"{game}: memory of a kept snapshot", "MB", f"{game} kept", Target(3)),
-            Line(f"{game}: what follows is the same", "%", f"{game} same", Target(low=100)),
-        )
+    (
+        *(
+            line
+            for game in GAMES
+            for line in (
+                Line(f"{game}: a snapshot, p50", "ms", f"{game} snapshot", Target(5)),
+                Line(f"{game}: going back, p50", "ms", f"{game} restore", Target(4)),
+                Line(f"{game}: going back, p95", "ms", f"{game} restore p95", Target(10)),
+                Line(
+                    f"{game}: a reset with a seed that was begun before, p50",
+                    "ms",
+                    f"{game} reset",
+                    Target(8),
+                    f"{game} first reset",
+                    "a new program",
+                ),
+                Line(
+                    f"{game}: a step from the second after going back, p50",
+                    "ms",
+                    f"{game} step after",
+                    Target(1.05, of_plain=True),
+                    f"{game} step",
+                    "without",
+                ),
+                Line(f"{game}: memory of a kept snapshot", "MB", f"{game} kept", Target(3)),
+                Line(f"{game}: what follows is the same", "%", f"{game} same", Target(low=100)),
+            )
+        ),
+        Line("worlds of KoboDeluxe in one remote", "", "worlds"),
+        Line("their start", "s", "start of the worlds", Target(1)),
+        Line("their memory", "MB", "memory of the worlds", Target(400)),
+        Line("steps of 16 worlds", "/s", "16 worlds", Target(low=1.8, of_plain=True), "one world", "one world's"),
     ),
     run,
 )

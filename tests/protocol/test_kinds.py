@@ -23,6 +23,7 @@ from pluriverse_protocol.limits import (
     MAX_MESSAGE_ID_CHARS,
     MAX_OBSERVATION_NUMBERS,
     MAX_SEED,
+    MAX_SNAPSHOT_NAME_CHARS,
     MAX_SNAPSHOTS,
     MAX_STEP_FRAMES,
     MAX_TIME_S,
@@ -131,7 +132,11 @@ EDGES: dict[str, tuple[list[Any], Values]] = {
     "env_state": (["running"], no() | of(["idle", "Running", ["running"]])),
     "seed": ([0, MAX_SEED], no_integer(0, MAX_SEED)),
     "count": ([0, 2**63 - 1], no_integer(0, 2**63 - 1)),
-    "handles": ([[0] * MAX_SNAPSHOTS], no_list(no_integer(0, 2**63 - 1)) | of([[0] * (MAX_SNAPSHOTS + 1)])),
+    "handles": (
+        [[0, 2**63 - 1] * (MAX_SNAPSHOTS // 2), ["x" * MAX_SNAPSHOT_NAME_CHARS]],
+        no_list(no(int, str) | of([-1, 2**63, "", "x" * (MAX_SNAPSHOT_NAME_CHARS + 1)]))
+        | of([[0] * (MAX_SNAPSHOTS + 1)]),
+    ),
     "message_id": (
         [0, -(2**63) + 1, "", "0", "x" * MAX_MESSAGE_ID_CHARS],
         no(int, str) | of([2**63, -(2**63), "x" * (MAX_MESSAGE_ID_CHARS + 1)]),

@@ -71,10 +71,15 @@ def sequence(value: Any) -> list[Any] | None:
         return None
 
 
-def env_id(value: Any) -> str:
-    if not isinstance(value, str) or not 0 < len(value) <= MAX_ENV_ID_CHARS:
-        refuse("env_id", value, "RUNTIME.NAME, such as gym-core.PongDeterministic-v3")
+def name(what: str, value: Any, most: int, expected: str = "") -> str:
+    """Return a string of 1 to ``most`` characters."""
+    if not isinstance(value, str) or not 0 < len(value) <= most:
+        refuse(what, value, expected or f"a string of 1 to {most} characters")
     return value
+
+
+def env_id(value: Any) -> str:
+    return name("env_id", value, MAX_ENV_ID_CHARS, "RUNTIME.NAME, such as gym-core.PongDeterministic-v3")
 
 
 def choice(name: str, value: Any, choices: Collection[str | None]) -> Any:

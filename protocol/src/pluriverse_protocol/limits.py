@@ -20,7 +20,7 @@ MAX_STEP_FRAMES: Final = 3600
 # Snapshots that a program keeps for its agent, and what they may take: an Atari game's is 15 kB.
 MAX_SNAPSHOTS: Final = 4096
 MAX_SNAPSHOT_NAME_CHARS: Final = 100
-MAX_SNAPSHOT_BYTES: Final = 256 * 1024 * 1024
+MAX_SNAPSHOT_BYTES: Final = 1024 * 1024 * 1024
 
 # A byte numbers them. Each takes memory, and a share of a processor.
 MAX_SLOTS: Final = 256

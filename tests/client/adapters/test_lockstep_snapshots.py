@@ -86,7 +86,7 @@ def test_same_actions_after_going_back_give_the_same(env_id: str, native: bool) 
 
 
 @pytest.mark.timeout(240)
-@pytest.mark.parametrize("env_id", ["doom.DefendTheCenter-v0", "internet.2048-v0", "desktop.Vitetris-v0"])
+@pytest.mark.parametrize("env_id", ["doom.DefendTheCenter-v0", "internet.2048-v0"])
 def test_whatever_keeps_no_snapshots_comes_there_by_playing_again(env_id: str) -> None:
     chance = random.Random(env_id)
     runtime = env_id.partition(".")[0]

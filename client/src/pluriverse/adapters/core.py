@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, Self
 from pluriverse_protocol.env_spaces import Spaces
 from pluriverse_protocol.events import Event
 from pluriverse_protocol.kinds import CLOCKS
-from pluriverse_protocol.limits import MAX_SLOTS, MAX_STEP_FRAMES
+from pluriverse_protocol.limits import MAX_SLOTS, MAX_SNAPSHOT_NAME_CHARS, MAX_STEP_FRAMES
 from pluriverse_protocol.messages import Describe
 
 import pluriverse
@@ -101,6 +101,8 @@ class Core:
             raise ConfigurationError(
                 "the interfaces need the unchanged screen; for smaller or grey pictures pass size and grey"
             )
+        self._beside: list[Core] = []
+        self._is_beside = False
         self.owes: bool = False
         """Whether the answers to the last call are still to be given, for those who ask and wait in one call."""
         self._answers = Answers()
@@ -268,8 +270,11 @@ class Core:
 
     def close(self) -> None:
         """Disconnect, and remove the remotes that were started; may be called repeatedly."""
+        for each in self._beside:
+            each.close()
         self._backend.close()
-        self.env.close()
+        if not self._is_beside:
+            self.env.close()
 
     def __enter__(self) -> Self:
         return self
@@ -294,30 +299,64 @@ class Core:
         self.require_exact("played again")
         return self._replay(index, actions, seed)
 
-    def snapshot(self, index: int) -> Snapshot:
+    def beside(self, n: int) -> Core:
+        """Return a core of ``n`` more environments, made as these, in slots of the first remote that are free.
+
+        They end with this core.
+
+        Raises:
+            ConfigurationError: it is in real time, the remote isn't exact, or has too few slots.
+        """
+        lockstep = self.require_exact("forked")
+        beside = copy.copy(self)
+        beside.owes, beside._answers, beside._beside, beside._is_beside = False, Answers(), [], True
+        beside.whole = beside._answers.whole
+        beside._backend = lockstep.beside(n, beside._answers)
+        beside._games = beside._backend.games
+        beside._encoders = [self.actions.encoder() for _ in range(n)]
+        self._beside.append(beside)
+        return beside
+
+    def snapshot(self, index: int, name: str | None = None) -> Snapshot:
         """Return the present moment of an environment, for ``restore``.
+
+        With a ``name`` the remote keeps it under that until it is released, in the place of one of that name.
 
         Raises:
             ConfigurationError: it is in real time, or the remote isn't exact.
             ResetNeeded: there is no episode.
             Misuse: it has yet to answer, or be received; or neither keeps the remote a snapshot, nor can its episode be
-                played again.
+                played again; or the remote keeps none that could have a name.
         """
+        if name is not None:
+            name = validation.name("name", name, MAX_SNAPSHOT_NAME_CHARS)
         lockstep = self.require_exact("gone back to")
         self.require_whole()
         require_ready(self.phase(index), index)
         if index in self._answers.ready:
             raise Misuse(f"environment {index} has answered; receive that before a snapshot")
-        return lockstep.snapshot(index, copy.deepcopy(self._encoders[index]))
+        return lockstep.snapshot(index, copy.deepcopy(self._encoders[index]), name)
 
-    def restore(self, index: int, snapshot: Snapshot) -> None:
+    def release(self, index: int, name: str) -> None:
+        """Have the remote of an environment that is ready keep the snapshot of a name no more."""
+        name = validation.name("name", name, MAX_SNAPSHOT_NAME_CHARS)
+        lockstep = self.require_exact("gone back to")
+        self.require_whole()
+        require_ready(self.phase(index), index)
+        lockstep.release(index, name)
+
+    def restore(self, index: int, snapshot: Snapshot | str) -> None:
         """Ask to go on from a snapshot, of this core or another; the answer is the moment's frame, and earns nothing.
+
+        One of which only its name is given has the steps and the text of its moment forgotten, and holds no keys.
 
         Where its remote doesn't keep it, or is another, the steps of the episode are played again. An answer that is
         ``lost`` has the reason in its info if the result differs.
         """
         lockstep = self.require_exact("gone back to")
         self.require_whole()
+        if isinstance(snapshot, str):
+            snapshot = lockstep.named(index, snapshot, self.actions.encoder())
         lockstep.require_restorable(snapshot)
         if index in self._answers.waiting or index in self._answers.ready:
             raise Misuse(f"environment {index} has yet to answer; receive that before it goes back")
@@ -327,7 +366,7 @@ class Core:
             lockstep.restore(index, snapshot)
             self.owes = True
 
-    def restore_all(self, snapshots: Sequence[Snapshot]) -> None:
+    def restore_all(self, snapshots: Sequence[Snapshot | str]) -> None:
         """Take the first environments to a snapshot each, and wait until all are there."""
         for index, snapshot in enumerate(snapshots):
             self.restore(index, snapshot)

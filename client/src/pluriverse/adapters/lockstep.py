@@ -9,6 +9,7 @@ import secrets
 import select
 import time
 from collections.abc import Mapping, Sequence
+from copy import copy as copied
 from dataclasses import dataclass, field
 from math import prod
 from typing import Final
@@ -46,9 +47,10 @@ UNREPEATABLE: Final = f"its episode was joined, or is longer than {MAX_TRAIL_STE
 class TooFewSlots(ConfigurationError):
     """A remote holds fewer environments than are wanted of it; ``slots`` is how many."""
 
-    def __init__(self, wanted: int, described: Describe) -> None:
-        self.slots: int = described.slots or 1
-        super().__init__(f"slots is {wanted}; a remote of {described.env_id} holds {self.slots}")
+    def __init__(self, wanted: int, described: Describe, taken: int = 0) -> None:
+        self.slots: int = (described.slots or 1) - taken
+        more = " more" if taken else ""
+        super().__init__(f"slots is {wanted}; a remote of {described.env_id} holds {self.slots}{more}")
 
 
 @dataclass(slots=True)
@@ -88,7 +90,7 @@ class _Copy:
 
     def kept_of(self, snapshot: Snapshot) -> Kept | None:
         """Return what the remote keeps of a snapshot."""
-        return snapshot.kept if snapshot.kept is not None and snapshot.kept.step_channel is self.step_channel else None
+        return snapshot.kept if snapshot.kept is not None and snapshot.kept.is_at(self.step_channel) else None
 
 
 class Lockstep:
@@ -139,8 +141,23 @@ class Lockstep:
             self._view = View((x - left, y - top, w, h), options.size, options.grey)
         blank = Result(np.zeros(self._shape, np.uint8))
         self.games: list[_Copy] = [_Copy(index, *divmod(index, slots), blank) for index in range(env.n * slots)]
+        # Those of the first remote, which others made of this one share.
+        self._taken = set(range(slots))
         self._poll = select.poll()
         self._by_descriptor: dict[int, _Copy] = {}
+
+    def beside(self, n: int, answers: Answers) -> Lockstep:
+        """Return one of ``n`` environments in slots of the first remote that are free; raise TooFewSlots."""
+        free = [slot for slot in range(self._described.slots or 1) if slot not in self._taken]
+        if len(free) < n:
+            raise TooFewSlots(n, self._described, len(self._taken))
+        beside = copied(self)
+        beside._answers, beside._log = answers, None
+        beside._poll, beside._by_descriptor = select.poll(), {}
+        blank = Result(np.zeros(self._shape, np.uint8))
+        beside.games = [_Copy(index, 0, slot, blank) for index, slot in enumerate(free[:n])]
+        self._taken.update(free[:n])
+        return beside
 
     @property
     def exact(self) -> bool:
@@ -202,6 +219,8 @@ class Lockstep:
         for copy in self.games:
             if copy.step_channel is not None:
                 copy.step_channel.close()
+            if not copy.remote:
+                self._taken.discard(copy.slot)
         if self._log is not None:
             self._log.close()
 
@@ -211,16 +230,35 @@ class Lockstep:
         """Write what is needed to play all episodes from now on again; the log is closed with this."""
         self._log = log
 
-    def snapshot(self, index: int, encoder: ActionEncoder) -> Snapshot:
+    def snapshot(self, index: int, encoder: ActionEncoder, name: str | None = None) -> Snapshot:
         """Return the present moment of an environment that is ready, with what its agent holds."""
         copy = self.games[index]
         seed, trail, result = copy.seed, copy.trail, copy.result
-        kept = self._ask_to_keep(copy)
+        kept = self._ask_to_keep(copy, name)
+        if kept is None and name is not None:
+            raise Misuse(f"the remote of environment {index} can't keep this moment, so it can't have a name")
         if kept is None and seed is None:
             raise Misuse(f"environment {index} can't take a snapshot: {UNREPEATABLE}; reset with a seed")
         seen, shown = fingerprint(self.pictures.make(result.picture)), self.pictures.options
         result = result._replace(vision=None)
         return Snapshot(self._described.env_id, self._frames, seed, trail, result, seen, shown, encoder, kept)
+
+    def named(self, index: int, name: str, encoder: ActionEncoder) -> Snapshot:
+        """Return the snapshot of a name, which the remote of an environment that has an episode may have."""
+        step_channel = self.games[index].step_channel
+        if step_channel is None:
+            raise Misuse(f"environment {index} has no episode yet; reset it first")
+        kept, result = Kept(step_channel, name), Result()
+        return Snapshot(self._described.env_id, self._frames, None, None, result, b"", None, encoder, kept)
+
+    def release(self, index: int, name: str) -> None:
+        """Have the remote keep the snapshot of a name no more."""
+        copy = self.games[index]
+        if copy.step_channel is None:
+            raise Misuse(f"environment {index} has no episode yet; reset it first")
+        copy.step_channel.unwanted.append(name)
+        # It is dropped as another is taken.
+        self._ask_to_keep(copy)
 
     def require_restorable(self, snapshot: Snapshot) -> None:
         """Check that a snapshot is of such an environment, and can be recorded if this is."""
@@ -242,15 +280,15 @@ class Lockstep:
             copy.restoring, copy.retried = snapshot, False
             self._go_back(copy, snapshot)
         else:
-            self._begin_again(copy, snapshot, join=native)
+            self._begin_again(copy, snapshot, join=native and snapshot.seed is None)
 
-    def _ask_to_keep(self, copy: _Copy) -> Kept | None:
+    def _ask_to_keep(self, copy: _Copy, name: str | None = None) -> Kept | None:
         """Return what the remote keeps of the present moment, if it does."""
         step_channel = copy.step_channel
         if step_channel is None:
             return None
         copy.replies.clear()
-        step_channel.snapshot(copy.episode_id)
+        step_channel.snapshot(copy.episode_id, name)
         poll = select.poll()
         poll.register(step_channel, select.POLLIN)
         deadline = time.monotonic() + STEP_S
@@ -268,17 +306,16 @@ class Lockstep:
 
     def _begin_again(self, copy: _Copy, snapshot: Snapshot, *, join: bool = False, retried: bool = False) -> None:
         """Begin the episode of a snapshot, or where the remote keeps that any, which may be ``join``ed."""
-        self._begin(copy, snapshot.seed, join=join)
-        copy.restoring, copy.retried = snapshot, retried
+        self._begin(copy, snapshot.seed, join=join, restoring=snapshot, retried=retried)
 
     def _go_back(self, copy: _Copy, snapshot: Snapshot, first: Result | None = None) -> None:
         """Ask for a snapshot that the remote keeps; else play the episode that began with ``first``, or another."""
         kept = None if copy.retried else copy.kept_of(snapshot)
-        if kept is not None:
+        if kept is not None and copy.step_channel is not None:
             copy.phase = Phase.STEPPING
             copy.patience_until = time.monotonic() + self._patience_s
-            kept.step_channel.restore(kept.handle, copy.episode_id)
-            self._drop_broken(copy, kept.step_channel)
+            copy.step_channel.restore(kept.handle, copy.episode_id)
+            self._drop_broken(copy, copy.step_channel)
         elif snapshot.seed is None:
             copy.retried = True
             self._lose(copy, f"the remote of the snapshot is gone; {UNREPEATABLE}")
@@ -314,7 +351,15 @@ class Lockstep:
 
     # ── episodes ────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _begin(self, copy: _Copy, seed: int | None, *, join: bool) -> None:
+    def _begin(
+        self,
+        copy: _Copy,
+        seed: int | None,
+        *,
+        join: bool,
+        restoring: Snapshot | None = None,
+        retried: bool = False,
+    ) -> None:
         # Of an episode that is joined the seed isn't known, which records need.
         join = join and self._log is None
         joins = join and copy.phase is Phase.ENDED and copy.remote_ended and copy.step_channel is not None
@@ -327,7 +372,7 @@ class Lockstep:
         copy.granted = copy.episode_id + 1 if joins else None
         copy.phase = Phase.RESETTING
         copy.seed = None if joins else seed
-        copy.trail, copy.restoring, copy.again, copy.retried = None, None, None, False
+        copy.trail, copy.restoring, copy.again, copy.retried = None, restoring, None, retried
         if copy.slot and copy.step_channel is not None:
             self._ask_slot(copy, copy.step_channel)
 
@@ -384,7 +429,10 @@ class Lockstep:
         self._take_arrived(copy)
 
     def _ask_slot(self, copy: _Copy, step_channel: StepChannelConnection) -> None:
-        copy.asked = step_channel.begin(copy.seed)
+        kept = copy.kept_of(copy.restoring) if copy.restoring is not None and not copy.retried else None
+        # A slot without an episode begins one at a moment, too.
+        is_new = kept is not None and not copy.episode_id
+        copy.asked = step_channel.restore(kept.handle) if kept and is_new else step_channel.begin(copy.seed)
         self._drop_broken(copy, step_channel)
 
     def _open_step_channel(self, copy: _Copy) -> bool:
@@ -446,6 +494,11 @@ class Lockstep:
                     copy.first = result
                 case FirstFrame() if begins:
                     self._first(copy, result)
+                case RestoreReply() if begins and copy.restoring is not None:
+                    copy.episode_id = result.episode_id or 0
+                    self._arrive(copy, copy.restoring, result)
+                case ErrorReply(why) if begins and copy.restoring is not None and not copy.retried:
+                    self._lose(copy, f"the snapshot was refused: {why}")
                 case ErrorReply(why) if begins:
                     step_channel.fail(f"no episode began: {why}")
                 case StepReply() if awaited:
@@ -483,7 +536,7 @@ class Lockstep:
 
     def _lose(self, copy: _Copy, why: str) -> None:
         """Answer a step whose remote is lost: its episode is truncated. The next reset waits until it is back."""
-        if copy.restoring is not None and not copy.retried:
+        if copy.restoring is not None and not copy.retried and copy.restoring.seed is not None:
             # Another remote can play it again; so can this one, if it keeps it no more.
             self._begin_again(copy, copy.restoring, retried=True)
             return

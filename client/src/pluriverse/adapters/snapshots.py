@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 import numpy as np
 from pluriverse_protocol.events import Event
+from pluriverse_protocol.kinds import Handle
 
 from pluriverse.rewarder.result import Result
 from pluriverse.rewarder.step_channel import StepChannelConnection
@@ -22,16 +23,22 @@ Trail: TypeAlias = "tuple[Trail, Sequence[Event]] | None"
 
 
 class Kept:
-    """A snapshot that a remote keeps for as long as this lives, and the step channel does."""
+    """A snapshot that a remote keeps as long as this and the step channel live; one with a name stays."""
 
     __slots__ = ("handle", "step_channel")
 
-    def __init__(self, step_channel: StepChannelConnection, handle: int) -> None:
+    def __init__(self, step_channel: StepChannelConnection, handle: Handle) -> None:
         self.step_channel = step_channel
         self.handle = handle
 
+    def is_at(self, step_channel: StepChannelConnection | None) -> bool:
+        """Return whether the remote at the other end of a step channel keeps it, as far as is known."""
+        lives = isinstance(self.handle, str) or self.step_channel.error is None
+        return step_channel is not None and step_channel.name == self.step_channel.name and lives
+
     def __del__(self) -> None:
-        self.step_channel.unwanted.append(self.handle)
+        if not isinstance(self.handle, str):
+            self.step_channel.unwanted.append(self.handle)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,8 +54,8 @@ class Snapshot:
     """The answer of then, without its picture."""
     seen: bytes
     """The fingerprint of the picture."""
-    pictures: PictureOptions
-    """How that was asked for."""
+    pictures: PictureOptions | None
+    """How that was asked for; None: it isn't known."""
     encoder: ActionEncoder
     """What the agent held."""
     kept: Kept | None

@@ -15,6 +15,7 @@ from pluriverse_protocol import Headers, ProtocolError, encode, step_channel
 from pluriverse_protocol.codec import Envelope
 from pluriverse_protocol.errors import MessageId
 from pluriverse_protocol.events import Event
+from pluriverse_protocol.kinds import Handle
 from pluriverse_protocol.limits import MAX_SNAPSHOTS
 from pluriverse_protocol.messages import (
     AgentBegin,
@@ -66,7 +67,7 @@ class StepChannelConnection:
     def __init__(self, name: str, connected: socket.socket, protocol: ClientProtocol) -> None:
         self.name = name
         self.error: RemoteFailed | None = None
-        self.unwanted: list[int] = []
+        self.unwanted: list[Handle] = []
         """Handles of snapshots that the remote may forget; sent with the next snapshot."""
         self._socket = forks.keep(connected)
         self._protocol = protocol
@@ -113,14 +114,17 @@ class StepChannelConnection:
         if self.error is None:
             self._write(step_channel.encode_step(number, time.time(), episode_id, n, frames, events))
 
-    def snapshot(self, episode_id: int) -> None:
+    def snapshot(self, episode_id: int, name: str | None = None) -> None:
         """Ask the remote to keep this moment; its answer is a ``SnapshotReply``, or an ``ErrorReply``."""
         drop, self.unwanted = self.unwanted[:MAX_SNAPSHOTS], self.unwanted[MAX_SNAPSHOTS:]
-        self._send(AgentSnapshot(tuple(drop)), episode_id)
+        self._send(AgentSnapshot(tuple(drop), name), episode_id)
 
-    def restore(self, handle: int, episode_id: int) -> None:
-        """Ask to go on from a snapshot; the answer is a ``RestoreReply``, or an ``ErrorReply``."""
-        self._send(AgentRestore(handle), episode_id)
+    def restore(self, handle: Handle, episode_id: int = 0) -> int:
+        """Ask to go on from a snapshot; the answer is a ``RestoreReply``, or an ``ErrorReply``.
+
+        0: in a slot without an episode, which begins there. Return the number that is the answer's ``parent``.
+        """
+        return self._send(AgentRestore(handle), episode_id)
 
     def begin(self, seed: int | None) -> int:
         """Ask a slot for an episode; return the number that is the ``parent`` of its first frame."""

@@ -294,13 +294,18 @@ class StepServer:
         self._keeping.drop(self._handles)
         self._handles.clear()
 
-    async def begin(self, steps: Steps | None, parent: MessageId | None = None) -> None:
+    async def begin(
+        self,
+        steps: Steps | None,
+        parent: MessageId | None = None,
+        shown_as: type[FirstFrame | RestoreReply] = FirstFrame,
+    ) -> None:
         """Play an episode, and show its frame; ``parent``: who asked for it, if anybody did."""
         self.steps = steps
         if steps is not None and not steps.over:
             # If it fails, steps will too, and their agent gets the error.
             with contextlib.suppress(StepFailed):
-                await self._show(FirstFrame, steps, parent)
+                await self._show(shown_as, steps, parent)
 
     async def do(self, asked: Asked, headers: Headers) -> None:
         """Do what the agent has asked for, and answer; if it is still there."""

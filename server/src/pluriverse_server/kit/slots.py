@@ -22,11 +22,12 @@ from typing import Final, NoReturn, Protocol
 
 from msgspec.structs import replace
 from pluriverse_protocol import step_channel as step_channels
+from pluriverse_protocol.kinds import Handle
 from pluriverse_protocol.limits import DRAWN_SEED_BITS
-from pluriverse_protocol.messages import AgentBegin, AgentStep, ErrorReply, Headers
+from pluriverse_protocol.messages import AgentBegin, AgentRestore, AgentStep, ErrorReply, Headers, RestoreReply
 from pluriverse_protocol.reports import Reset, SlotFrames, decode_request, encode_line
 
-from .lockstep import Keeping, StepFailed, Steps, StepServer, Waited, at_once
+from .lockstep import Keeping, Kept, Snapshots, StepFailed, Steps, StepServer, Waited, at_once
 from .step_channel import Asked, ReportPace, StepChannel
 
 # A request with all its options, behind the slot and the view of its step channel.
@@ -55,6 +56,16 @@ class SlotSteps(Steps, Protocol):
 MakeEpisode = Callable[[int, Reset], SlotSteps]
 
 
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """What a program whose slots are played by threads does beside beginning episodes."""
+
+    go_to: Callable[[int, Reset, Kept], SlotSteps]
+    """Begin an episode of a slot at a moment."""
+    leave: Callable[[int], None]
+    """Take leave of a slot, whose agent has gone."""
+
+
 class Slots:
     """The players of a program's slots. ``make`` begins an episode of a slot, in whichever of them that is played."""
 
@@ -62,13 +73,13 @@ class Slots:
         self,
         make: MakeEpisode,
         report: Callable[[SlotFrames], None],
-        left: Callable[[int], None] | None = None,
+        shared: Shared | None = None,
     ) -> None:
-        """``left`` is called with a slot whose agent has gone; with it, threads play them, else processes."""
+        """``shared``: threads of the program play them; None: processes."""
         self.keeping: Keeping = Keeping()
         """The snapshots of the program's own environment, and those of its threads."""
         self._make = make
-        self._left = left
+        self._shared = shared
         self._report = report
         self._request: Reset | None = None
         self._players: dict[int, tuple[int | None, socket.socket]] = {}
@@ -117,7 +128,7 @@ class Slots:
     def _send(self, number: int, slot: int, step_channel: StepChannel | None) -> bool:
         assert self._request is not None
         if number not in self._players:
-            self._players[number] = _fork(self._make) if self._left is None else self._begin(self._left)
+            self._players[number] = _fork(self._make) if self._shared is None else self._begin(self._shared)
         packet = step_channels.pack_handover(slot, step_channel and step_channel.view) + encode_line(self._request)
         try:
             socket.send_fds(self._players[number][1], [packet], [] if step_channel is None else [step_channel.fileno()])
@@ -125,10 +136,10 @@ class Slots:
             return False
         return True
 
-    def _begin(self, left: Callable[[int], None]) -> tuple[None, socket.socket]:
+    def _begin(self, shared: Shared) -> tuple[None, socket.socket]:
         """Return the connection to a new thread."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        player = _Player(theirs, self._make, self.keeping, left)
+        player = _Player(theirs, self._make, self.keeping, shared)
         threading.Thread(target=player.run, name="slots", daemon=True).start()
         return None, ours
 
@@ -157,12 +168,12 @@ class _Player:
         connection: socket.socket,
         make: MakeEpisode,
         keeping: Keeping,
-        left: Callable[[int], None] | None = None,
+        shared: Shared | None = None,
     ) -> None:
         self._connection = connection
         self._make = make
         self._keeping = keeping
-        self._left = left
+        self._shared = shared
         self._request: Reset | None = None
         self._slots: dict[int, _Slot] = {}
         # Never the same twice, so that a step that comes late is no other episode's.
@@ -220,11 +231,12 @@ class _Player:
 
     def _alarm(self, after_s: float) -> None:
         # Only processes can be ended.
-        if self._left is None:
+        if self._shared is None:
             signal.setitimer(signal.ITIMER_REAL, after_s)
 
     def _do(self, number: int, slot: _Slot, asked: Asked, headers: Headers) -> None:
-        if not isinstance(asked, AgentBegin):
+        begins = isinstance(asked, AgentBegin) or (isinstance(asked, AgentRestore) and slot.steps is None)
+        if not begins:
             before = slot.steps.frames if slot.steps is not None else 0
             at_once(slot.server.do(asked, headers))
             self._frames += slot.steps.frames - before if slot.steps is not None else 0
@@ -232,23 +244,42 @@ class _Player:
                 self._connection.send(self._frames.to_bytes(COUNT_BYTES))
                 self._frames = 0
             return
-        assert self._request is not None
-        if asked.seed is not None:
-            slot.seeds.seed(asked.seed)
-        self._episodes += 1
-        seed = slot.seeds.getrandbits(DRAWN_SEED_BITS) if asked.seed is None else asked.seed
         try:
-            slot.steps = self._make(number, replace(self._request, episode=self._episodes, seed=seed))
+            if isinstance(asked, AgentRestore):
+                slot.steps = self._go_to(number, slot, asked.handle)
+                at_once(slot.server.begin(slot.steps, headers.message_id, RestoreReply))
+            else:
+                seed = asked.seed if isinstance(asked, AgentBegin) else None
+                slot.steps = self._make(number, self._next(slot, seed))
+                at_once(slot.server.begin(slot.steps, headers.message_id))
         except StepFailed as error:
             slot.server.step_channel.send(ErrorReply(str(error)), 0, headers.message_id)
-            return
-        at_once(slot.server.begin(slot.steps, headers.message_id))
+
+    def _next(self, slot: _Slot, seed: int | None) -> Reset:
+        """Return the request of a slot's next episode."""
+        assert self._request is not None
+        if seed is not None:
+            slot.seeds.seed(seed)
+        self._episodes += 1
+        seed = slot.seeds.getrandbits(DRAWN_SEED_BITS) if seed is None else seed
+        return replace(self._request, episode=self._episodes, seed=seed)
+
+    def _go_to(self, number: int, slot: _Slot, handle: Handle) -> SlotSteps:
+        kept = self._keeping.get(handle)
+        if kept is None:
+            raise StepFailed(f"unknown snapshot {handle!r}")
+        if self._shared is not None:
+            return self._shared.go_to(number, self._next(slot, None), kept)
+        steps = self._make(number, self._next(slot, None))
+        if isinstance(steps, Snapshots):
+            steps.go_back(kept)
+        return steps
 
     def _close(self, number: int) -> None:
         if number in self._slots:
             self._slots.pop(number).server.close()
-            if self._left is not None:
-                self._left(number)
+            if self._shared is not None:
+                self._shared.leave(number)
 
 
 def _tell(what: str) -> None:

@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from pluriverse_protocol.events import Event
 from pluriverse_protocol.reports import TIME_LIMIT, Done, Frame, Report, Reset
@@ -84,16 +84,22 @@ class ScrapedSteps(ReportedSteps):
             log.info("a snapshot is played again: %s", error)
             return None
         moment = _Moment(self._stepped.origin, kept, self._over_at, self.text, self.observation)
-        return Kept(moment, kept.moment.size, kept.moment.close)
+        return Kept(moment, kept.moment.world.siblings.size_of(kept.moment), kept.moment.close)
+
+    @classmethod
+    def at(cls, kept: Kept, reset: Reset, go_to: Callable[[Play, KeptPlay, int], Stepped]) -> Self:
+        """Return an episode that begins at a moment; raise ValueError if that isn't there any more."""
+        moment = _moment_of(kept)
+        steps = cls(_go_to(go_to, moment, reset.episode), reset, go_to)
+        steps._be_at(moment)
+        return steps
 
     def go_back(self, kept: Kept) -> None:
-        moment = kept.state
-        if not isinstance(moment, _Moment) or moment.play.is_stopping or not moment.kept.moment.is_kept:
-            raise ValueError("the snapshot's program has ended")
-        try:
-            self._be(self._go_to(moment.play, moment.kept, self.episode))
-        except Broken as error:
-            raise ValueError(str(error)) from error
+        moment = _moment_of(kept)
+        self._be(_go_to(self._go_to, moment, self.episode))
+        self._be_at(moment)
+
+    def _be_at(self, moment: _Moment) -> None:
         self._over_at, self.text, self.observation = moment.over_at, moment.text, moment.observation
         self.take()
 
@@ -138,3 +144,17 @@ class ScrapedSteps(ReportedSteps):
         self._stepped.break_off(reason)
         self._report(Cycle(self._pace.unix(), {}, 0.0), reports)
         return reports
+
+
+def _moment_of(kept: Kept) -> _Moment:
+    moment = kept.state
+    if not isinstance(moment, _Moment) or moment.play.is_stopping or not moment.kept.moment.is_kept:
+        raise ValueError("the snapshot's program has ended")
+    return moment
+
+
+def _go_to(go_to: Callable[[Play, KeptPlay, int], Stepped], moment: _Moment, episode: int) -> Stepped:
+    try:
+        return go_to(moment.play, moment.kept, episode)
+    except Broken as error:
+        raise ValueError(str(error)) from error

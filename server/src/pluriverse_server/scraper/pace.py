@@ -68,11 +68,12 @@ class Pace:
 class SteppedPace:
     """The cycles of a play in lockstep: each is a frame of the program's time, which stands between two."""
 
-    def __init__(self, fps: float, clock: PreloadedClock | FrozenClock) -> None:
+    def __init__(self, fps: float, clock: PreloadedClock | FrozenClock, begun: float | None = None) -> None:
+        """``begun``: when the program's time began, in UNIX seconds; None: now."""
         self.fps = fps
         self.clock = clock
+        self.begun = time.time() if begun is None else begun
         self.frames = self.late_frames = 0
-        self._begun = time.time()
 
     def begin(self) -> None:
         self.frames = self.late_frames = 0
@@ -81,7 +82,7 @@ class SteppedPace:
         return self.clock.elapsed
 
     def unix(self) -> float:
-        return self._begun + self.clock.elapsed
+        return self.begun + self.clock.elapsed
 
     async def next(self) -> Advance:
         return await asyncio.to_thread(self.step)

@@ -255,7 +255,10 @@ class Play(Stepped):
         self._watch_limits(limits)
 
     def _processes(self) -> list[int]:
-        return self.world.processes() if self.world is not None else below(self.child.keeper.pid)
+        if self.world is None:
+            return below(self.child.keeper.pid)
+        self.world.siblings.measure()
+        return self.world.processes()
 
     def _mirrored(self) -> None:
         """Show the program's own screen on the remote's."""
@@ -360,10 +363,15 @@ class Play(Stepped):
         assert self._outer is not None
         return Copy(self, kept, episode_id, self._opened.environment, self._outer.folder)
 
+    @property
+    def moments(self) -> int:
+        """How many of its moments are kept."""
+        return len(self.world.siblings.kept) if self.world is not None else 0
+
     def go_aside(self) -> bool:
         """End all but what is kept of moments; return whether there is any."""
         self._hide()
-        if self.world is None or not self.world.siblings.templates:
+        if self.world is None or not self.moments:
             return False
         self.world.end()
         return True

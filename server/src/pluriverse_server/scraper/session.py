@@ -24,8 +24,8 @@ from pluriverse_protocol.reports import (
 )
 
 from pluriverse_server.display import AsyncInitialState, DisplayLost
-from pluriverse_server.kit.lockstep import StepFailed
-from pluriverse_server.kit.slots import Slots
+from pluriverse_server.kit.lockstep import Kept, StepFailed
+from pluriverse_server.kit.slots import Shared, Slots
 from pluriverse_server.manifest.draft import drop_sources, missing_pictures
 from pluriverse_server.manifest.game import GameTables
 from pluriverse_server.manifest.runtime import EnvTable, Manifest
@@ -83,7 +83,8 @@ class Session:
         # What plays in the slots beside the remote's own environment; and held while a program is started for one.
         self._copies: dict[int, Copy] = {}
         self._starting = asyncio.Lock()
-        self._step_channels = StepChannels(slots=Slots(self._begin_copy, daemon.send, self._leave_copy))
+        shared = Shared(self._copy_to, self._leave_copy)
+        self._step_channels = StepChannels(slots=Slots(self._begin_copy, daemon.send, shared))
         self._state: AsyncInitialState | None = None
         self._reported: dict[str, dict[str, Any]] = {}
         self._all_reported_at = 0.0
@@ -217,7 +218,8 @@ class Session:
             return False
         self._aside.append(play)
         played = {copy.origin for copy in self._copies.values()}
-        unused = [each for each in self._aside if each not in played]
+        # Snapshots stay, also where their program hasn't been played for long.
+        unused = [each for each in self._aside if each not in played and each.moments == 1]
         for oldest in unused[: max(0, len(unused) - ASIDE)]:
             self._aside.remove(oldest)
             self._ready.pop(oldest, None)
@@ -240,6 +242,12 @@ class Session:
         # What is earned by then is no step's.
         steps.take()
         return steps
+
+    def _copy_to(self, slot: int, reset: Reset, kept: Kept) -> ScrapedSteps:
+        try:
+            return ScrapedSteps.at(kept, reset, partial(self._copy_at, slot))
+        except ValueError as error:
+            raise StepFailed(str(error)) from error
 
     def _copy_at(self, slot: int, play: Play, kept: KeptPlay, episode_id: int) -> Copy:
         copy = self._copies.get(slot)

@@ -161,6 +161,7 @@ class Copy(Stepped):
     def _begin(self, kept: KeptPlay, episode_id: int, environment: Mapping[str, str], folder: Path) -> None:
         play, settings = self._play, self._play.settings
         assert play.world is not None
+        assert isinstance(play.pace, SteppedPace)
         home, screen = folder / "home", folder / FILE
         make_home(home, None)
         shutil.copyfile(play.world.screen, screen)
@@ -171,7 +172,7 @@ class Copy(Stepped):
         memory = framebuffer(screen)
         self.world = world = World(siblings, clock, home, screen)
         self._exit_stack.callback(world.close)
-        self._pace = SteppedPace(settings.fps, clock)
+        self._pace = SteppedPace(settings.fps, clock, play.pace.begun)
         target = Target(lambda: world.program, home, ProgramOutput(), lambda: None, environment)
         self._sources = SourceReader(settings.game, settings.directory, target, world.display, memory)
         self._exit_stack.callback(self._sources.close)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import random
 import select
 import signal
 import socket
@@ -20,6 +21,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Protocol
+
+import psutil
 
 from pluriverse_server.display import DisplayLost
 from pluriverse_server.display.xserver import claim_display
@@ -48,6 +51,9 @@ _BEGUN: Final = -2
 _LEFT: Final = -3
 _SHARED: Final = -4
 _PACKET_BYTES: Final = 65536 + _HEAD.size
+
+# How many moments are measured at a time; the kernel takes a millisecond for each.
+SAMPLE: Final = 4
 
 # What the kernel takes for a template beside what it shares, roughly: its tables of pages.
 _TEMPLATE_BYTES: Final = 256 * 1024
@@ -153,6 +159,14 @@ class Moment:
     def is_kept(self) -> bool:
         return not any(template.is_closed for template in self.templates)
 
+    def measure(self) -> int:
+        """Return what it takes of the memory by now, of what is shared a part each."""
+        taken = len(self.clock.page) + self.plan.size + sum(entry.size for entry in self.home.values())
+        for template in self.templates:
+            with contextlib.suppress(psutil.Error):
+                taken += psutil.Process(template.pid).memory_full_info().pss
+        return taken
+
     def close(self) -> None:
         for template in self.templates:
             template.close()
@@ -168,7 +182,8 @@ class Siblings:
         self.lock = threading.RLock()
         """Held while a moment is kept, or gone back to."""
         self.worlds: list[World] = []
-        self.moments: list[Moment] = []
+        self._moments: list[Moment] = []
+        self._measured = 0
         self._first_server = server
         # Those that may take their time to end.
         self._killed: set[int] = set()
@@ -177,7 +192,25 @@ class Siblings:
     @property
     def templates(self) -> set[int]:
         """The processes that wait as templates."""
-        return {template.pid for moment in self.moments if moment.is_kept for template in moment.templates}
+        return {template.pid for moment in self.kept for template in moment.templates}
+
+    @property
+    def kept(self) -> Sequence[Moment]:
+        """The moments that are kept."""
+        return [moment for moment in self._moments if moment.is_kept]
+
+    def add(self, moment: Moment) -> None:
+        self._moments = [*self.kept, moment]
+
+    def measure(self) -> None:
+        """Look at what some moments take of the memory, of what is shared a part each."""
+        kept = self.kept
+        sizes = [moment.measure() for moment in random.sample(kept, min(len(kept), SAMPLE))]
+        self._measured = sum(sizes) // max(1, len(sizes))
+
+    def size_of(self, moment: Moment) -> int:
+        """Return the bytes that a new moment will take: as it parts from what goes on, as much as those before it."""
+        return max(moment.size, self._measured)
 
     def processes(self, world: World) -> Iterator[tuple[int, int]]:
         """Yield the processes of a world that are or have been, each after its parent, with that one before it."""
@@ -222,9 +255,9 @@ class Siblings:
     def close(self) -> None:
         """End the X servers and all templates; the program has ended, or will with its keeper."""
         with self.lock:
-            for moment in self.moments:
+            for moment in self._moments:
                 moment.close()
-            self.moments.clear()
+            self._moments.clear()
             self.hub.close()
             for world in self.worlds:
                 world.leave_server()
@@ -331,8 +364,7 @@ class World:
         size = len(clock.page) + plan.size + sum(entry.size for entry in home.values())
         size += sum(_TEMPLATE_BYTES + template.shared_bytes for template in templates)
         moment = Moment(self, templates, plan, clock, self.program, self.server, home, clients, size)
-        self.siblings.moments[:] = [each for each in self.siblings.moments if each.is_kept]
-        self.siblings.moments.append(moment)
+        self.siblings.add(moment)
         return moment
 
     def go_back(self, moment: Moment) -> None:

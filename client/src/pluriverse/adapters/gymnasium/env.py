@@ -12,6 +12,7 @@ from gymnasium.envs.registration import EnvSpec
 from pluriverse import validation
 from pluriverse.adapters.core import Core
 from pluriverse.adapters.info import Measured, Observations, check_measured, info_of
+from pluriverse.adapters.lockstep import TooFewSlots
 from pluriverse.adapters.pictures import Pixels
 from pluriverse.adapters.snapshots import Snapshot
 from pluriverse.errors import Misuse
@@ -145,18 +146,29 @@ class PluriverseEnv(gymnasium.Env[Any, Any]):
             observation, info, _ = self._receive()
             yield observation, result.reward, result.terminated, result.truncated, info
 
-    def snapshot(self) -> Snapshot:
+    def snapshot(self, name: str | None = None) -> Snapshot:
         """Return the present moment, for ``restore``; for a wrapper's own counts and frames it does nothing.
+
+        With a ``name`` the remote keeps it under that when this environment is gone, too, until ``release``.
 
         Raises:
             ConfigurationError: it is in real time, or the remote isn't exact.
             ResetNeeded: there is no episode.
             Misuse: see ``Core.snapshot``.
         """
-        return self.core.snapshot(0)
+        return self.core.snapshot(0, name)
 
-    def restore(self, snapshot: Snapshot) -> tuple[Any, dict[str, Any]]:
-        """Go back to a snapshot, and return ``(observation, info)`` of then; the episode may be over.
+    def release(self, name: str) -> None:
+        """Have the remote keep the snapshot of that name no more.
+
+        Raises:
+            ConfigurationError: it is in real time, or the remote isn't exact.
+            ResetNeeded: there is no episode.
+        """
+        self.core.release(0, name)
+
+    def restore(self, snapshot: Snapshot | str) -> tuple[Any, dict[str, Any]]:
+        """Go back to a snapshot or that of a name, and return ``(observation, info)`` of then; the episode may be over.
 
         Raises:
             ConfigurationError: it is in real time, or the snapshot is of another environment.
@@ -168,7 +180,8 @@ class PluriverseEnv(gymnasium.Env[Any, Any]):
     def fork(self, n: int, remotes: int | str | RemoteManager | None = None) -> PluriverseVectorEnv:
         """Return a vector of ``n`` environments, made as this one, that are all where this one is.
 
-        ``remotes``: as many; None: as this one's. They play the episode again until then.
+        They are in slots of the same remote, if it has as many, and end with this environment. ``remotes``: others, as
+        many, which play the episode again until then; so do new ones where there are too few slots.
 
         Raises:
             ConfigurationError: it is in real time, or as ``__init__``.
@@ -180,8 +193,12 @@ class PluriverseEnv(gymnasium.Env[Any, Any]):
         snapshot = self.snapshot()
         env_id, mine, given = self._made_of
         options = {name: value for name, value in given.items() if name != "record"}
+        try:
+            core = self.core.beside(validation.integer("n", n, 1)) if remotes is None else None
+        except TooFewSlots:
+            core = None
         remotes = _as_many(mine, n) if remotes is None else remotes
-        forked = PluriverseVectorEnv(env_id, num_envs=n, remotes=remotes, measured=self._measured, **options)
+        forked = PluriverseVectorEnv(core or env_id, num_envs=n, remotes=remotes, measured=self._measured, **options)
         try:
             forked.restore([snapshot] * n)
         except BaseException:

@@ -47,7 +47,7 @@ class PluriverseVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
 
     def __init__(
         self,
-        env_id: str | None = None,
+        env_id: str | Core | None = None,
         *,
         num_envs: int = 1,
         remotes: int | str | RemoteManager | None = None,
@@ -60,7 +60,7 @@ class PluriverseVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         """Start or find the remotes; blocks until they are there.
 
         Args:
-            env_id: such as ``"gym-core.Pong-v3"``; None for whatever the remotes play.
+            env_id: such as ``"gym-core.Pong-v3"``; None for whatever the remotes play; or a core of such environments.
             num_envs: how many.
             remotes: ``num_envs`` of them, as in ``pluriverse.make``; None: start them.
             autoreset_mode: ``NextStep``, ``SameStep`` or ``Disabled``.
@@ -80,7 +80,9 @@ class PluriverseVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         self._measured: Measured = check_measured(measured)
         validation.choice("render_mode", render_mode, (None, *RENDER_MODES))
         copy = validation.flag("copy", copy)
-        self.core = core = open_core(env_id, remotes, num_envs, whole_screens=render_mode is not None, **options)
+        if not isinstance(env_id, Core):
+            env_id = open_core(env_id, remotes, num_envs, whole_screens=render_mode is not None, **options)
+        self.core = core = env_id
         self._renderer = Renderer(core)
         self._batch = ObservationBatch(core)
         self._copy = copy
@@ -201,7 +203,7 @@ class PluriverseVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         """Return the present moment of each environment; see ``PluriverseEnv.snapshot``."""
         return [self.core.snapshot(index) for index in range(self.num_envs)]
 
-    def restore(self, snapshots: Sequence[Snapshot]) -> tuple[Any, dict[str, Any]]:
+    def restore(self, snapshots: Sequence[Snapshot | str]) -> tuple[Any, dict[str, Any]]:
         """Take each environment to a snapshot, its own or another's; return the ``(observations, infos)`` of then.
 
         Raises:

@@ -1,0 +1,128 @@
+"""Environments that go on beside the one that they were forked of, and moments that have a name."""
+
+from __future__ import annotations
+
+import random
+import zlib
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from pluriverse.adapters.gymnasium import PluriverseEnv
+from pluriverse.adapters.snapshots import Snapshot
+from pluriverse.errors import ConfigurationError, RemoteFailed
+from support.remotes import on_machine
+
+pytestmark = [pytest.mark.display, pytest.mark.timeout(240)]
+
+
+def made(address: str, env_id: str) -> PluriverseEnv:
+    return PluriverseEnv(env_id, remotes=address, clock="lockstep", frame_skip=4, size=(60, 80))
+
+
+def played(env: PluriverseEnv, actions: Sequence[int]) -> list[bytes]:
+    return [env.step(action)[0].tobytes() for action in actions]
+
+
+# One of each kind: an emulator that keeps its state, a program in a terminal, one with threads, and a page.
+@pytest.mark.parametrize(
+    "env_id", ["gym-core.PongDeterministic-v3", "desktop.Vitetris-v0", "desktop.LTris-v0", "internet.2048-v0"]
+)
+def test_forks_and_restores_go_on_as_the_environment_did(env_id: str) -> None:
+    chance = random.Random(env_id)
+    with on_machine(runtime=env_id.partition(".")[0]) as remote:
+        env = made(remote.address, env_id)
+        try:
+            env.reset(seed=3)
+            n = int(env.action_space.n)  # type: ignore[attr-defined]
+            actions = [chance.randrange(n) for _ in range(10)]
+            played(env, actions)
+            moment = env.snapshot()
+            forked = env.fork(3) if env_id != "internet.2048-v0" else None
+            first = played(env, actions)
+            assert len(set(first)) > 1
+            env.restore(moment)
+            assert played(env, actions) == first
+            if forked is None:
+                return
+            for action, expected in zip(actions, first, strict=True):
+                observations, *_ = forked.step(np.full(3, action))
+                assert [each.tobytes() for each in observations] == [expected] * 3
+            forked.close()
+            again = env.fork(1)
+            assert env.core.env.n == again.core.env.n == 1
+        finally:
+            env.close()
+
+
+def test_snapshot_with_a_name_is_there_for_another_environment_until_it_is_released(address: str) -> None:
+    env = made(address, "gym-core.PongDeterministic-v3")
+    env.reset(seed=3)
+    env.step(2)
+    env.snapshot("first step")
+    first = played(env, [2, 3, 2])
+    with pytest.raises(ConfigurationError, match="name"):
+        env.snapshot("")
+    env.close()
+    other = made(address, "gym-core.PongDeterministic-v3")
+    try:
+        other.reset(seed=4)
+        other.restore("first step")
+        assert played(other, [2, 3, 2]) == first
+        other.release("first step")
+        with pytest.raises(RemoteFailed, match="unknown snapshot 'first step'"):
+            other.restore("first step")
+    finally:
+        other.close()
+
+
+GAMES = (
+    *("ChromiumBsu", "FrozenBubble", "Gnome2048", "HexAHop", "KoboDeluxe"),
+    *("LTris", "MoonBuggy", "Powermanga", "SlimeVolley", "Vitetris"),
+)
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("game", GAMES)
+def test_a_hundred_moments_come_back_in_any_order_and_so_do_forks_of_forks(game: str) -> None:
+    chance = random.Random(game)
+    env = PluriverseEnv(f"desktop.{game}-v0", remotes="local:1", clock="lockstep", frame_skip=4)
+    try:
+        env.reset(seed=3)
+        n = int(env.action_space.n)  # type: ignore[attr-defined]
+        moments: list[tuple[Snapshot, list[int], list[int]]] = []
+        while len(moments) < 100:
+            moment, actions = env.snapshot(), [chance.randrange(n) for _ in range(75)]
+            assert moment.native
+            moments.append((moment, actions, until_over(env, actions)))
+            env.restore(moment)
+            if len(until_over(env, [chance.randrange(n) for _ in range(chance.randrange(5, 15))])) < 5:
+                env.reset(seed=3)
+        chance.shuffle(moments)
+        for moment, actions, expected in moments:
+            env.restore(moment)
+            assert until_over(env, actions) == expected
+        # A fork, and of one of its environments another.
+        moment, actions, expected = max(moments, key=lambda each: len(each[2]))
+        env.restore(moment)
+        forked = env.fork(2)
+        half = len(expected) // 2
+        for action in actions[:half]:
+            forked.step(np.full(2, action))
+        again = env.fork(2)
+        again.restore([forked.snapshot()[1]] * 2)
+        for action, picture in zip(actions[half : len(expected)], expected[half:], strict=True):
+            assert [zlib.crc32(each.data) for each in again.step(np.full(2, action))[0]] == [picture] * 2
+    finally:
+        env.close()
+
+
+def until_over(env: PluriverseEnv, actions: Sequence[int]) -> list[int]:
+    seen: list[int] = []
+    for action in actions:
+        picture, _, terminated, truncated, _ = env.step(action)
+        seen.append(zlib.crc32(picture.data))
+        if terminated or truncated:
+            break
+    return seen
