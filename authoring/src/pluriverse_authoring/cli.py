@@ -114,11 +114,14 @@ def validate(
     """Check a runtime: prints each mistake with its file, line and remedy; exit status 2 if there are any.
 
     Checks runtime.toml and the games' files, the files and programs that they name, the places on the screen, and the
-    environments. Warns of rules that are likely to give wrong rewards. Starts only the catalogue's script.
+    environments. Warns of rules that are likely to give wrong rewards. Starts only the catalogue's script, and programs
+    whose starts are declared to be the same, to compare them.
     """
     from .validate import validate as check
 
     found = check(runtime, draft=draft)
+    if not found.mistakes:
+        found.check_starts(runtime)
     for problem in (*found.warnings, *found.mistakes):
         typer.echo(str(problem), err=True)
     if found.mistakes or found.manifest is None:

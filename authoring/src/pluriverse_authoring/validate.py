@@ -12,6 +12,7 @@ from pathlib import Path, PurePosixPath
 from typing import Final, TypeVar
 
 from pluriverse_protocol.recording_file import SUFFIX
+from pluriverse_server import event_loop
 from pluriverse_server.manifest.draft import drop_sources, missing_pictures
 from pluriverse_server.manifest.game import GameTables, ResetTable
 from pluriverse_server.manifest.page import PageTable
@@ -60,6 +61,17 @@ class Validation:
     warnings: list[Problem] = field(default_factory=list[Problem])
     manifest: Manifest | None = None
     catalogue: Mapping[str, EnvTable] = field(default_factory=dict[str, EnvTable])
+    same_starts: list[tuple[Document, EnvTable]] = field(default_factory=list[tuple[Document, EnvTable]])
+    """An environment of each file that declares its starts to be the same."""
+
+    def check_starts(self, directory: Path) -> None:
+        """Start the programs whose starts are declared to be the same, and find those that differ."""
+        from .same_start import why_not_the_same
+
+        assert self.manifest is not None
+        for file, entry in self.same_starts:
+            if why := event_loop.run(why_not_the_same(directory, self.manifest, entry)):
+                self.mistakes.append(file.problem(("program", "same_start"), why))
 
 
 def validate(directory: Path, *, draft: bool = False) -> Validation:
@@ -100,6 +112,8 @@ def validate(directory: Path, *, draft: bool = False) -> Validation:
         for env in envs[:1]:
             recorded = {path.name: values_when_ready(path, env.id) for path in sorted(recordings.glob(f"*{SUFFIX}"))}
             found.warnings += [file.problem(*one, warning=True) for one in ends_at_once(game, recorded)]
+            if game.program is not None and game.program.same_start:
+                found.same_starts.append((file, env))
     return found
 
 

@@ -331,6 +331,9 @@ static int strangers_stand(struct control *control) {
 
 /* ── moments ────────────────────────────────────────────────────────────────────────────────────────────────────────── */
 
+/* What is drawn from now on follows from this seed. */
+PUBLIC void lockstep_seed(struct control *control, uint64_t seed) { control->page->seed = seed; }
+
 /* Nothing goes by the clock any more. */
 PUBLIC void lockstep_leave(struct control *control) { atomic_store(&control->page->left, 1); }
 

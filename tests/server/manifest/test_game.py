@@ -164,6 +164,14 @@ def test_name_that_a_condition_or_a_reward_could_not_say_is_refused(name: str) -
             ": expected no {seed} in program.command with reset.spares",
         ),
         (
+            {
+                "sources": SOURCES,
+                "reset": {"by": "restart"},
+                "program": {"command": ["x", "--seed={seed}"], "same_start": True},
+            },
+            ": expected no {seed} in program.command with program.same_start",
+        ),
+        (
             {"sources": SOURCES, "reset": {"by": "restart"}, "score": {"max_delay": "1 s"}},
             ": expected score.max_delay of at most 0.5 s",
         ),

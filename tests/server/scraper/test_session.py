@@ -45,7 +45,7 @@ class Standing:
 
     said_ready = None
 
-    def begin(self, _: int) -> list[Any]:
+    def begin(self, _: int, __: int) -> list[Any]:
         self.playing = True
         return []
 

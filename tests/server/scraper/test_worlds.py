@@ -6,7 +6,7 @@ import contextlib
 import random
 import subprocess
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from pluriverse_protocol.reports import Done
 from pluriverse_server.scraper.worlds import TEMPLATE_NAME
 from support.scraped import Scraped
 from support.scraped_steps import Agent, begun, key, stepping
+from support.step_channels import Heard
 from support.waiting import eventually
 
 pytestmark = pytest.mark.display
@@ -64,6 +65,16 @@ def compiled(folder: Path) -> Path:
     source = Path(__file__).with_name("torture.c")
     subprocess.run(["gcc", "-O1", "-w", "-pthread", str(source), "-o", str(program)], check=True)
     return program
+
+
+@contextlib.asynccontextmanager
+async def drawing_later(folder: Path) -> AsyncGenerator[Scraped]:
+    """A program whose start is the same each time, and that draws by chance once it has scored."""
+    async with stepping(folder, program={**LOCKSTEP, "same_start": True}) as scraped:
+        game = folder / "runtime" / "game.py"
+        text = game.read_text().replace("random.Random()", "random.SystemRandom()")
+        game.write_text(text.replace("        fill(chance", "        score and fill(chance"))
+        yield scraped
 
 
 async def test_what_follows_on_a_snapshot_is_the_same_each_time(tmp_path: Path) -> None:
@@ -138,6 +149,32 @@ async def test_reset_with_a_seed_that_was_begun_before_goes_back_to_its_beginnin
             assert (again == first) == (seed == 7)
             # The other's program is set aside.
             assert len(scraped.homes()) == homes
+
+
+async def test_program_with_the_same_start_starts_once_and_draws_by_each_episodes_seed(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    async def begins(scraped: Scraped, agent: Agent, seed: int) -> list[tuple[int, float]]:
+        await scraped.ready(seed=seed, clock="lockstep")
+        return await follows(agent, await agent.first())
+
+    async def follows(agent: Agent, first: Heard) -> list[tuple[int, float]]:
+        return [(zlib.crc32(first.pixels.tobytes()), 0.0), *await played(agent, 20, presses_right)]
+
+    async with drawing_later(tmp_path) as scraped:
+        agent = await begun(scraped, seed=7)
+        first = await follows(agent, await agent.first())
+        other = await begins(scraped, agent, 8)
+        assert other[0] == first[0]
+        assert other != first
+        assert await begins(scraped, agent, 7) == first
+        assert len(scraped.homes()) == 1
+        beside = Agent(scraped, 1)
+        assert await follows(beside, await beside.begin(8)) == other
+        beside.close()
+    async with drawing_later(tmp_path_factory.mktemp("another")) as scraped:
+        agent = await begun(scraped, seed=8)
+        assert await follows(agent, await agent.first()) == other
 
 
 async def test_snapshot_of_an_episode_is_gone_back_to_in_another_and_after_the_programs_end(tmp_path: Path) -> None:

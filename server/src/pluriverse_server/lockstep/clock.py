@@ -180,6 +180,10 @@ class PreloadedClock:
                 return Advance.ENDED
             return Advance(self._library.lockstep_advance(self._control, ns, round(patience_s * NS)))
 
+    def draw_from(self, seed: int) -> None:
+        """Have what the program draws from now on follow from ``seed``; its date stays."""
+        self._library.lockstep_seed(self._control, seed % 2**64)
+
     def leave(self) -> None:
         """Say that time is real again: the program, on a screen that has this clock, doesn't go by it."""
         self._library.lockstep_leave(self._control)
@@ -259,6 +263,7 @@ def library() -> Any:
     library.lockstep_asked.restype = c_int64
     library.lockstep_watch.argtypes = [c_void_p, c_int]
     library.lockstep_rgb.argtypes = [c_void_p, c_int64, c_int, c_int, c_void_p]
+    library.lockstep_seed.argtypes = [c_void_p, c_uint64]
     library.lockstep_leave.argtypes = [c_void_p]
     library.lockstep_place.argtypes = [c_void_p, c_char_p, c_char_p]
     library.lockstep_screen.argtypes = [c_void_p, c_char_p]

@@ -73,8 +73,9 @@ class ProgramTable(Table):
     ``home`` is a folder whose copy is HOME each time a scraped program is started; ``env`` adds to its environment.
     ``network``: whether it may open sockets of the internet, those to this machine included. ``clock``: the kinds of
     time that it can be played in; ``same_addresses``: in lockstep two runs are the same only where addresses are, which
-    not every machine allows; HOME then has the same name each time. ``slots``: how many environments it holds in
-    lockstep.
+    not every machine allows; HOME then has the same name each time. ``same_start``: in lockstep each
+    episode begins the same, and only what the program draws from then on follows from the seed. ``slots``: how many
+    environments it holds in lockstep.
     """
 
     command: Command
@@ -85,6 +86,7 @@ class ProgramTable(Table):
     network: bool = False
     clock: Clocks = ["realtime"]
     same_addresses: bool = False
+    same_start: bool = False
     slots: Annotated[int, Field(ge=1, le=MAX_SLOTS)] = 1
     accessibility: bool = False
     limits: LimitsTable = LimitsTable()
@@ -216,7 +218,7 @@ class ScoreTable(Table):
 
 
 # Keys of [program] that only scraped programs use.
-_OF_SCRAPED_PROGRAMS: Final = frozenset(("home", "accessibility", "limits"))
+_OF_SCRAPED_PROGRAMS: Final = frozenset(("home", "accessibility", "limits", "same_start"))
 
 
 class GameTables(Table):
@@ -273,6 +275,14 @@ class GameTables(Table):
             return self
         if self.reset.spares and self.program is not None and any("{seed}" in word for word in self.program.command):
             raise ValueError("expected no {seed} in program.command with reset.spares: they start before it is known")
+        if (
+            self.program is not None
+            and self.program.same_start
+            and any("{seed}" in word for word in self.program.command)
+        ):
+            raise ValueError(
+                "expected no {seed} in program.command with program.same_start: each seed has its own start"
+            )
         if self.reset.by == "page":
             raise ValueError(
                 'expected no [sources] with reset.by = "page": what a page shows is said by an expression of [page], '

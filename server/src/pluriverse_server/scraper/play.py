@@ -95,9 +95,14 @@ class PlaySettings:
         same = (self.game, self.entry, self.fps, self.lockstep) == (other.game, other.entry, other.fps, other.lockstep)
         return same and self.command("") == other.command("")
 
+    @property
+    def start_seed(self) -> int:
+        """What its start in lockstep follows from. All that comes after ``ready`` follows from the episode's seed."""
+        return 0 if self.program.same_start else self.seed
+
     def begins_as(self, other: PlaySettings) -> bool:
         """Return whether an episode of ``other`` begins as those of these: its chance is the same, too."""
-        return self.suits(other) and self.seed == other.seed
+        return self.suits(other) and self.start_seed == other.start_seed
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,7 +284,7 @@ class Play(Stepped):
 
     def _make_clock(self, folder: Path) -> PreloadedClock | None:
         try:
-            clock = PreloadedClock(folder, seed=self.settings.seed, frame_time=1 / self.settings.fps)
+            clock = PreloadedClock(folder, seed=self.settings.start_seed, frame_time=1 / self.settings.fps)
         except NoClock as error:
             log.warning("%s", error)
             return None

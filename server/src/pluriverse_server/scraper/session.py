@@ -101,7 +101,7 @@ class Session:
         self._step_channels.asked(reset)
         async with self._starting:
             play = await self._prepared(settings)
-        first = play.begin(reset.episode)
+        first = play.begin(reset.episode, reset.seed)
         picture = game.episode.picture
         box = (picture[0], picture[1], picture[2], picture[3]) if picture is not None else None
         info = {"lockstep": "frozen"} if lockstep and play.is_frozen else None
@@ -238,7 +238,7 @@ class Session:
         except Broken as error:
             raise StepFailed(str(error)) from error
         steps = ScrapedSteps(copy, reset, partial(self._copy_at, slot))
-        steps.hear(*copy.begin(reset.episode))
+        steps.hear(*copy.begin(reset.episode, reset.seed))
         # What is earned by then is no step's.
         steps.take()
         return steps

@@ -87,10 +87,14 @@ class Stepped:
         """Return what people have pressed since the last call on a screen of the remote's that isn't the program's."""
         return ()
 
-    def begin(self, episode_id: int) -> list[Report]:
+    def begin(self, episode_id: int, seed: int) -> list[Report]:
         """Begin an episode at what was read last; return what follows from that."""
         assert self.last is not None
-        self.pace.begin()
+        pace = self.pace
+        pace.begin()
+        if isinstance(pace, SteppedPace) and isinstance(pace.clock, PreloadedClock):
+            # The seed that the program was started with may have been another.
+            pace.clock.draw_from(seed)
         self.rules.begin(episode_id, self.last.at)
         return self.rules.feed(self.last.at, self.last.readings)
 
@@ -161,7 +165,7 @@ class Copy(Stepped):
         home, screen = folder / "home", folder / FILE
         make_home(home, None)
         shutil.copyfile(play.world.screen, screen)
-        clock = PreloadedClock(folder, seed=settings.seed, frame_time=1 / settings.fps)
+        clock = PreloadedClock(folder, seed=settings.start_seed, frame_time=1 / settings.fps)
         self._exit_stack.callback(clock.close)
         siblings = play.world.siblings
         clock.place(siblings.hub.path, home)

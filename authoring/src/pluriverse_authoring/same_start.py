@@ -1,0 +1,96 @@
+"""Starts a program with several seeds in lockstep, and compares what it shows: is its ``same_start`` true?"""
+
+from __future__ import annotations
+
+import random
+import tempfile
+import zlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from pluriverse_protocol.events import KeyEvent
+from pluriverse_server.display.xserver import XServer
+from pluriverse_server.lockstep import Advance
+from pluriverse_server.manifest.runtime import EnvTable, Manifest
+from pluriverse_server.process import StartError, executable
+from pluriverse_server.scraper.cookies import Cookies
+from pluriverse_server.scraper.pace import SteppedPace
+from pluriverse_server.scraper.play import Play, PlaySettings, SharedDesktop
+from pluriverse_server.scraper.player import Broken
+from pluriverse_server.x11.connection import write_cookie
+
+SEEDS: Final = range(5)
+
+# How long is played on after each start, with the same random choices, each of which is held for a while.
+PLAYED_S: Final = 10.0
+CHOICE_S: Final = 0.25
+
+
+async def why_not_the_same(directory: Path, manifest: Manifest, entry: EnvTable) -> str | None:
+    """Return how an environment's starts differ; None if they don't."""
+    size = manifest.runtime.screen
+    with tempfile.TemporaryDirectory(prefix="") as name:
+        folder = Path(name)
+        write_cookie(folder / "cookie")
+        try:
+            command = [executable("Xvfb", package="xvfb"), "-screen", "0", f"{size.width}x{size.height}x24"]
+            server = await XServer.start(command, xauthority=folder / "cookie")
+        except StartError as error:
+            return str(error)
+        screen = {"DISPLAY": server.display, "XAUTHORITY": str(folder / "cookie")}
+        cookies = Cookies(folder / "Xauthority")
+        cookies.add(screen)
+        desktop = SharedDesktop(screen, (size.width, size.height), folder, cookies, locale=manifest.runtime.locale)
+        try:
+            first = await _shown(directory, manifest, entry, desktop, SEEDS[0])
+            for seed in SEEDS[1:]:
+                shown = await _shown(directory, manifest, entry, desktop, seed)
+                if shown[0] != first[0]:
+                    return f"another screen with seed {seed} than with {SEEDS[0]} when it is ready; remove it"
+                if shown != first:
+                    return (
+                        f"started with seed {seed} it goes on in another way than with {SEEDS[0]}, though it draws the "
+                        "same from then on: all its episodes would be alike; remove it"
+                    )
+        except Broken as error:
+            return f"its starts can't be compared: {error}"
+        finally:
+            await desktop.clear()
+            await server.stop()
+    return None
+
+
+async def _shown(
+    directory: Path, manifest: Manifest, entry: EnvTable, desktop: SharedDesktop, seed: int
+) -> Sequence[int]:
+    """Return checksums of the whole screen after a start with ``seed``, and after each frame from then on."""
+    game, environment = manifest.game(entry.id), manifest.environment(entry)
+    assert game.program is not None
+    seeded = game.model_copy(
+        update={
+            "program": game.program.model_copy(update={"same_start": False}),
+            "episode": game.episode.model_copy(update={"picture": None}),
+        }
+    )
+    settings = PlaySettings(directory, seeded, entry, seed, environment.fps, environment.options, lockstep=True)
+    play = await Play.start(settings, desktop, lambda _, __: None)
+    try:
+        await play.prepare()
+        if play.is_frozen or not isinstance(play.pace, SteppedPace) or play.still is None:
+            raise Broken("it is stopped between steps, and its chance is real")
+        seen = [zlib.crc32(play.still.see().tobytes())]
+        play.begin(0, SEEDS[0])
+        spaces = manifest.spaces_of(entry)
+        chance, held = random.Random(SEEDS[0]), set[int]()  # noqa: S311
+        for frame in range(round(PLAYED_S * environment.fps)):
+            if spaces is not None and spaces.discrete and frame % round(CHOICE_S * environment.fps) == 0:
+                wanted = set(chance.choice(spaces.discrete).keys)
+                play.still.apply([KeyEvent(key, down=key in wanted) for key in sorted(held ^ wanted)])
+                held = wanted
+            if play.pace.step() is Advance.ENDED:
+                break
+            seen.append(zlib.crc32(play.still.see().tobytes()))
+        return seen
+    finally:
+        await play.stop()
