@@ -144,9 +144,9 @@ static PyMethodDef functions[] = {
 };
 
 static PyObject *limits(void) {
-    return Py_BuildValue("{s:i,s:i,s:i,s:i,s:i,s:i}", "MAX_SIDE", RFB_MAX_SIDE, "MAX_PIXELS", RFB_MAX_PIXELS,
+    return Py_BuildValue("{s:i,s:i,s:i,s:i,s:i}", "MAX_SIDE", RFB_MAX_SIDE, "MAX_PIXELS", RFB_MAX_PIXELS,
                          "MAX_CLIPBOARD_BYTES", RFB_MAX_CLIPBOARD_BYTES, "MAX_CURSOR_SIDE", RFB_MAX_CURSOR_SIDE,
-                         "MAX_FENCE_BYTES", RFB_MAX_FENCE_BYTES, "MAX_ZRLE_BYTES", RFB_MAX_ZRLE_BYTES);
+                         "MAX_FENCE_BYTES", RFB_MAX_FENCE_BYTES);
 }
 
 #define TEXT(name) #name

@@ -19,9 +19,7 @@ enum message {
 enum encoding {
     RAW = 0,
     COPYRECT = 1,
-    HEXTILE = 5,
     TIGHT = 7,
-    ZRLE = 16,
     DESKTOP_SIZE = -223,
     LAST_RECT = -224,
     CURSOR = -239,
@@ -208,8 +206,6 @@ static enum rfb_error begin_pixels(struct rfb_decoder *decoder, int encoding) {
     switch (encoding) {
         case RAW: return rfb_begin_raw(decoder);
         case COPYRECT: return rfb_begin_copyrect(decoder);
-        case HEXTILE: return rfb_begin_hextile(decoder);
-        case ZRLE: return rfb_begin_zrle(decoder);
         default: return rfb_begin_tight(decoder);
     }
 }
@@ -222,9 +218,7 @@ static enum rfb_error take_rectangle_header(struct rfb_decoder *decoder, const u
     switch (encoding) {
         case RAW:
         case COPYRECT:
-        case HEXTILE:
-        case TIGHT:
-        case ZRLE: return begin_pixels(decoder, encoding);
+        case TIGHT: return begin_pixels(decoder, encoding);
         case CURSOR: return rfb_begin_cursor(decoder);
         case DESKTOP_SIZE: return resize(decoder, decoder->rectangle.width, decoder->rectangle.height);
         case EXTENDED_DESKTOP_SIZE: rfb_expect(decoder, 4, take_screen_count); return RFB_FINE;
@@ -325,7 +319,6 @@ struct rfb_decoder *rfb_decoder_new(int width, int height, uint8_t *pixels, cons
 void rfb_decoder_free(struct rfb_decoder *decoder) {
     if (!decoder) return;
     for (int i = 0; i < TIGHT_STREAMS; i++) rfb_inflater_end(&decoder->tight[i]);
-    rfb_inflater_end(&decoder->zrle);
     rfb_jpeg_free(decoder->jpeg);
     free(decoder->pending.bytes);
     free(decoder->scratch.bytes);

@@ -10,8 +10,6 @@
 
 #define WIRE_PIXEL_BYTES 4
 #define TIGHT_STREAMS 4
-#define HEXTILE_SIDE 16
-#define ZRLE_SIDE 64
 
 /* Takes exactly the bytes that were asked for with rfb_expect, and asks for the next. */
 typedef enum rfb_error (*rfb_step)(struct rfb_decoder *decoder, const uint8_t *data);
@@ -54,12 +52,7 @@ struct rfb_decoder {
     bool wanted;       /* otherwise it is read, but need not be painted */
     bool in_luma;      /* it was painted on the picture's luma instead of the screen */
 
-    /* Raw: rows done. Hextile: the tile at hand and the colours that the next may inherit. */
-    int row;
-    int tile_x, tile_y;
-    uint8_t tile_flags;
-    int tile_subrects;
-    uint8_t background[RGB_BYTES], foreground[RGB_BYTES];
+    int row; /* Raw: rows done. */
 
     /* Tight: what its control bytes said. */
     uint8_t tight_control;
@@ -69,8 +62,6 @@ struct rfb_decoder {
     uint8_t tight_palette[256 * RGB_BYTES];
     struct rfb_inflater tight[TIGHT_STREAMS];
 
-    struct rfb_inflater zrle;
-    size_t zrle_length;
     struct rfb_buffer scratch;
     struct rfb_jpeg *jpeg;
     uint32_t fence_flags;
@@ -88,17 +79,12 @@ bool rfb_buffer_reserve(struct rfb_buffer *buffer, size_t size);
 
 enum rfb_error rfb_begin_raw(struct rfb_decoder *decoder);
 enum rfb_error rfb_begin_copyrect(struct rfb_decoder *decoder);
-enum rfb_error rfb_begin_hextile(struct rfb_decoder *decoder);
-enum rfb_error rfb_begin_zrle(struct rfb_decoder *decoder);
 enum rfb_error rfb_begin_tight(struct rfb_decoder *decoder);
 enum rfb_error rfb_begin_cursor(struct rfb_decoder *decoder);
 
 /* Takes all of the input; the output must come to exactly `wanted` bytes. */
 enum rfb_error rfb_inflate_exactly(struct rfb_decoder *decoder, struct rfb_inflater *inflater, const uint8_t *data,
                                    size_t size, uint8_t *out, size_t wanted);
-/* Takes all of the input into the scratch buffer, at most `limit` bytes. */
-enum rfb_error rfb_inflate_all(struct rfb_decoder *decoder, struct rfb_inflater *inflater, const uint8_t *data,
-                               size_t size, size_t limit, size_t *got);
 void rfb_inflater_reset(struct rfb_inflater *inflater);
 void rfb_inflater_end(struct rfb_inflater *inflater);
 
@@ -146,10 +132,6 @@ static inline void put_rgb(uint8_t *out, const uint8_t *rgb) {
 
 static inline void put_bgrx_row(uint8_t *rgb, const uint8_t *bgrx, int count) {
     for (int i = 0; i < count; i++) put_bgr(rgb + i * RGB_BYTES, bgrx + i * WIRE_PIXEL_BYTES);
-}
-
-static inline void put_bgr_row(uint8_t *rgb, const uint8_t *bgr, int count) {
-    for (int i = 0; i < count; i++) put_bgr(rgb + i * RGB_BYTES, bgr + i * RGB_BYTES);
 }
 
 static inline void fill_row(uint8_t *out, const uint8_t *rgb, int count) {

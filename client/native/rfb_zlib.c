@@ -56,26 +56,3 @@ enum rfb_error rfb_inflate_exactly(struct rfb_decoder *decoder, struct rfb_infla
     if (got < wanted) return rfb_fail(decoder, RFB_BAD_DATA, "zlib data gave %zu of %zu bytes", got, wanted);
     return take_the_rest(decoder, stream, wanted);
 }
-
-enum rfb_error rfb_inflate_all(struct rfb_decoder *decoder, struct rfb_inflater *inflater, const uint8_t *data,
-                               size_t size, size_t limit, size_t *got) {
-    enum rfb_error error = begin(decoder, inflater);
-    if (error) return error;
-    z_stream *stream = &inflater->stream;
-    stream->next_in = (Bytef *)data;
-    stream->avail_in = (uInt)size;
-    *got = 0;
-    /* Grows with what comes, so that a small message can't make it large. */
-    size_t room = 4 * size < 4096 ? 4096 : 4 * size;
-    for (;;) {
-        if (room > limit) room = limit;
-        if (!rfb_buffer_reserve(&decoder->scratch, room)) return rfb_fail(decoder, RFB_OUT_OF_MEMORY, "out of memory");
-        size_t more;
-        error = run(decoder, stream, decoder->scratch.bytes + *got, room - *got, &more);
-        if (error) return error;
-        *got += more;
-        if (*got < room) return RFB_FINE;
-        if (room == limit) return take_the_rest(decoder, stream, limit);
-        room *= 2;
-    }
-}

@@ -15,7 +15,7 @@ from support.pictures import photo, sprites, writing
 from support.rfb_encoders import Encoder, Picture, rectangle, update
 
 WIDTH, HEIGHT = 144, 80
-KINDS = ["raw", "hextile", "zrle", "tight", "tight palette", "tight gradient", "tight copy", "tight jpeg"]
+KINDS = ["raw", "tight", "tight palette", "tight gradient", "tight copy", "tight jpeg"]
 
 
 class Stored(rfb_encoders.Deflater):

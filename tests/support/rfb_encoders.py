@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import struct
 import zlib
-from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
@@ -15,8 +14,8 @@ from pluriverse_protocol.rfb.numbers import Encoding
 
 Picture = NDArray[np.uint8]
 
-# "tight" and "zrle" pick what suits the picture, by chance; the others insist.
-LOSSLESS: Final = ("raw", "hextile", "zrle", "tight")
+# "tight" picks what suits the picture, by chance; the others insist.
+LOSSLESS: Final = ("raw", "tight")
 
 
 def update(*rectangles: bytes, last_rect: bool = False) -> bytes:
@@ -54,7 +53,6 @@ class Encoder:
     def __init__(self, seed: int = 0) -> None:
         self._chance = random.Random(seed)
         self._tight: list[Deflater | None] = [None] * 4
-        self._zrle = Deflater()
 
     def encode(self, kind: str, picture: Picture, x: int = 0, y: int = 0) -> bytes:
         """A rectangle at (x, y) in the encoding that ``kind`` begins with."""
@@ -62,83 +60,11 @@ class Encoder:
         match kind.split():
             case ["raw"]:
                 encoding, body = Encoding.RAW, _bgrx(picture)
-            case ["hextile"]:
-                encoding, body = Encoding.HEXTILE, self._hextile(picture)
-            case ["zrle"]:
-                encoding, body = Encoding.ZRLE, self._zrle_tiles(picture)
             case ["tight", *way]:
                 encoding, body = Encoding.TIGHT, self._tight_body(picture, way[0] if way else None)
             case _:
                 raise ValueError(kind)
         return rectangle(x, y, width, height, encoding, body)
-
-    # Hextile
-
-    def _hextile(self, picture: Picture) -> bytes:
-        body = bytearray()
-        before: tuple[bytes | None, bytes | None] = (None, None)
-        for _, _, tile in _tiles(picture, 16):
-            coded, before = self._hextile_tile(tile, before)
-            body += coded
-        return bytes(body)
-
-    def _hextile_tile(
-        self, tile: Picture, before: tuple[bytes | None, bytes | None]
-    ) -> tuple[bytes, tuple[bytes | None, bytes | None]]:
-        background = _bgrx(tile[:1, :1])
-        runs = [(x, y, length, _bgrx(colour)) for x, y, length, colour in _row_runs(tile)]
-        rest = [run for run in runs if run[3] != background]
-        if len(rest) > 255 or self._chance.random() < 0.1:
-            return b"\x01" + _bgrx(tile), (None, None)
-        flags, body = 0, b""
-        if before[0] != background or self._chance.random() < 0.2:
-            flags, body = 2, background
-        colours = {run[3] for run in rest}
-        foreground = before[1]
-        coloured = len(colours) > 1
-        if len(colours) == 1:
-            (foreground,) = colours
-            if foreground != before[1]:
-                flags, body = flags | 4, body + foreground
-        if rest:
-            flags |= 8 | 16 * coloured
-            body += bytes([len(rest)])
-            for x, y, length, colour in rest:
-                body += (colour if coloured else b"") + bytes([x << 4 | y, (length - 1) << 4])
-        return bytes([flags]) + body, (background, None if coloured else foreground)
-
-    # ZRLE
-
-    def _zrle_tiles(self, picture: Picture) -> bytes:
-        plain = b"".join(self._zrle_tile(tile) for _, _, tile in _tiles(picture, 64))
-        packed = self._zrle.deflate(plain)
-        return struct.pack(">I", len(packed)) + packed
-
-    def _zrle_tile(self, tile: Picture) -> bytes:
-        palette, indices = _palette(tile)
-        bgr = palette[:, ::-1].tobytes()
-        ways = ["raw", "runs"]
-        if len(palette) == 1:
-            ways.append("solid")
-        elif len(palette) <= 16:
-            ways.append("packed")
-        if 2 <= len(palette) <= 127:
-            ways.append("palette runs")
-        match self._chance.choice(ways):
-            case "raw":
-                return b"\x00" + tile[..., ::-1].tobytes()
-            case "solid":
-                return b"\x01" + bgr
-            case "packed":
-                bits = 1 if len(palette) == 2 else 2 if len(palette) <= 4 else 4
-                return bytes([len(palette)]) + bgr + _packed(indices, bits)
-            case "runs":
-                runs = _runs(indices.ravel().tolist())
-                return b"\x80" + b"".join(bgr[3 * i : 3 * i + 3] + _run_length(n) for i, n in runs)
-            case _:
-                runs = _runs(indices.ravel().tolist())
-                coded = (bytes([i]) if n == 1 else bytes([i | 128]) + _run_length(n) for i, n in runs)
-                return bytes([len(palette) + 128]) + bgr + b"".join(coded)
 
     # Tight
 
@@ -195,48 +121,9 @@ def _bgrx(picture: Picture) -> bytes:
     return np.insert(picture[..., ::-1], 3, 0xA5, axis=2).tobytes()
 
 
-def _tiles(picture: Picture, side: int) -> list[tuple[int, int, Picture]]:
-    height, width, _ = picture.shape
-    return [(x, y, picture[y : y + side, x : x + side]) for y in range(0, height, side) for x in range(0, width, side)]
-
-
 def _palette(picture: Picture) -> tuple[Picture, NDArray[np.intp]]:
     palette, indices = np.unique(picture.reshape(-1, 3), axis=0, return_inverse=True)
     return palette, indices.reshape(picture.shape[:2])
-
-
-def _row_runs(tile: Picture) -> list[tuple[int, int, int, Picture]]:
-    runs: list[tuple[int, int, int, Picture]] = []
-    _, indices = _palette(tile)
-    for y, row in enumerate(indices.tolist()):
-        x = 0
-        for _, length in _runs(row):
-            runs.append((x, y, length, tile[y : y + 1, x : x + 1]))
-            x += length
-    return runs
-
-
-def _runs(values: Sequence[int]) -> list[tuple[int, int]]:
-    runs: list[tuple[int, int]] = []
-    for value in values:
-        if runs and runs[-1][0] == value:
-            runs[-1] = (value, runs[-1][1] + 1)
-        else:
-            runs.append((value, 1))
-    return runs
-
-
-def _run_length(length: int) -> bytes:
-    return b"\xff" * ((length - 1) // 255) + bytes([(length - 1) % 255])
-
-
-def _packed(indices: NDArray[np.intp], bits: int) -> bytes:
-    body = bytearray()
-    for row in indices.tolist():
-        text = "".join(f"{index:0{bits}b}" for index in row)
-        text += "0" * (-len(text) % 8)
-        body += int(text, 2).to_bytes(len(text) // 8, "big")
-    return bytes(body)
 
 
 def _compact(length: int) -> bytes:

@@ -145,7 +145,7 @@ def xvnc() -> Generator[str]:
 )
 def test_picture_is_the_one_of_real_time(options: PictureOptions, xvnc: str) -> None:
     # A picture that stands still until a key is pressed.
-    vnc = VncOptions(encodings=("zrle", "raw"), quality=None)
+    vnc = VncOptions(quality=None)
     pictures: list[Pixels] = []
     for clock in ("lockstep", "realtime"):
         with Core(LAKE, xvnc, clock=clock, pictures=options, vnc=vnc) as core:

@@ -9,8 +9,8 @@ from pluriverse_protocol.rfb.numbers import Encoding
 
 
 def test_encodings_are_asked_for_in_order_with_the_levels() -> None:
-    numbers = VncOptions(encodings=["zrle", "tight"], quality=5).encoding_numbers()
-    assert numbers[:2] == [Encoding.ZRLE, Encoding.TIGHT]
+    numbers = VncOptions(encodings=["raw", "tight"], quality=5).encoding_numbers()
+    assert numbers[:2] == [Encoding.RAW, Encoding.TIGHT]
     assert -32 + 5 in numbers
 
 

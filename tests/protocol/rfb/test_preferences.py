@@ -7,8 +7,8 @@ from pluriverse_protocol.rfb.preferences import EXTENSIONS, preferred_encodings
 
 
 def test_best_comes_first_and_extensions_are_always_asked_for() -> None:
-    assert preferred_encodings(encodings=["zrle", "copyrect"]) == [16, 1, *EXTENSIONS]
-    assert preferred_encodings() == [7, 16, 5, 0, *EXTENSIONS]
+    assert preferred_encodings(encodings=["raw", "copyrect"]) == [0, 1, *EXTENSIONS]
+    assert preferred_encodings() == [7, 0, *EXTENSIONS]
 
 
 @pytest.mark.parametrize(

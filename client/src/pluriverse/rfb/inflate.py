@@ -16,21 +16,16 @@ class Inflater:
         self._stream = zlib.decompressobj()
 
     def exactly(self, data: bytes, wanted: int) -> bytes:
-        """Inflate ``data``; raise ``BadData`` unless it gives ``wanted`` bytes."""
-        inflated = self.at_most(data, wanted)
-        if len(inflated) < wanted:
-            raise BadData(f"zlib data gave {len(inflated)} of {wanted} bytes")
-        return inflated
-
-    def at_most(self, data: bytes, limit: int) -> bytes:
-        """Inflate ``data``; raise ``BadData`` if it is damaged, or gives more than ``limit`` bytes."""
+        """Inflate ``data``; raise ``BadData`` if it is damaged, or doesn't give ``wanted`` bytes."""
         if self._stream.eof:
             raise BadData("zlib data goes on after the end of its stream")
         try:
             # Room for one byte more: with none left zlib would keep back the marker of the flush behind the last one.
-            inflated = self._stream.decompress(data, limit + 1)
+            inflated = self._stream.decompress(data, wanted + 1)
         except zlib.error as error:
             raise BadData(f"zlib data is damaged: {error}") from None
-        if len(inflated) > limit:
-            raise BadData(f"zlib data is longer than the {limit} bytes that its rectangle can take")
+        if len(inflated) < wanted:
+            raise BadData(f"zlib data gave {len(inflated)} of {wanted} bytes")
+        if len(inflated) > wanted:
+            raise BadData(f"zlib data is longer than the {wanted} bytes that its rectangle can take")
         return inflated

@@ -15,10 +15,8 @@ from pluriverse_protocol.rfb.steps import Steps
 
 from .canvas import Canvas
 from .encodings import Reader
-from .encodings.hextile import read_hextile
 from .encodings.plain import read_copyrect, read_raw
 from .encodings.tight import Tight
-from .encodings.zrle import Zrle
 from .events import CursorShape, Event
 from .picture import PictureSpec
 
@@ -33,9 +31,7 @@ class PythonDecoder:
         readers: dict[int, Reader] = {
             Encoding.RAW: read_raw,
             Encoding.COPYRECT: read_copyrect,
-            Encoding.HEXTILE: read_hextile,
             Encoding.TIGHT: Tight().read,
-            Encoding.ZRLE: Zrle().read,
         }
         painters = {encoding: partial(self._paint, reader) for encoding, reader in readers.items()}
         self._stream = ServerStream(width, height, painters, self._canvas.resize)

@@ -36,7 +36,7 @@ class VncOptions:
     one where it was built.
     """
 
-    encodings: Sequence[str] = ("tight", "zrle", "hextile", "raw")
+    encodings: Sequence[str] = ("tight", "raw")
     quality: int | None = 8
     fine_quality: int | None = None
     subsampling: str | None = None

@@ -31,9 +31,5 @@ MAX_NAME_BYTES: Final = 4096
 # Why a server refuses is a sentence or two.
 MAX_REASON_BYTES: Final = 4096
 
-# ZRLE gives its length in 32 bits. This is a rectangle of 4096 x 4096 pixels that can't be compressed at all, and
-# servers cut what changed into much smaller ones. What it inflates to is bounded by the rectangle's pixels.
-MAX_ZRLE_BYTES: Final = 64 * 1024 * 1024
-
 # RFB counts the rectangles of an update in 16 bits.
 MAX_RECTANGLES: Final = 65_535

@@ -38,9 +38,7 @@ class Encoding(enum.IntEnum):
 
     RAW = 0
     COPYRECT = 1
-    HEXTILE = 5
     TIGHT = 7
-    ZRLE = 16
     DESKTOP_SIZE = -223
     LAST_RECT = -224
     CURSOR = -239

@@ -9,8 +9,6 @@ from .numbers import COMPRESS_LEVEL, FINE_QUALITY_LEVEL, QUALITY_LEVEL, SUBSAMPL
 
 NAMES: Final = {
     "tight": Encoding.TIGHT,
-    "zrle": Encoding.ZRLE,
-    "hextile": Encoding.HEXTILE,
     "copyrect": Encoding.COPYRECT,
     "raw": Encoding.RAW,
 }
@@ -34,7 +32,7 @@ def preferred_encodings(
     fine_quality: int | None = None,
     subsampling: str | None = None,
     compress_level: int | None = None,
-    encodings: Sequence[str] = ("tight", "zrle", "hextile", "raw"),
+    encodings: Sequence[str] = ("tight", "raw"),
 ) -> list[int]:
     """Return the list for ``messages.set_encodings``.
 

@@ -35,7 +35,7 @@ def test_remote_is_asked_for_what_it_alone_can_do() -> None:
     ("options", "rule"),
     [
         ({"num_envs": 2, "batch_size": 3}, "batch_size is 3; expected an integer of 0 to 2"),
-        ({"img_height": None}, "both img_height and img_width"),
+        ({"img_height": None}, "img_height, img_width"),
         ({"repeat_action_probability": 1.5}, "repeat_action_probability"),
         ({"seed": -1}, "seed is -1"),
         ({"seed": np.zeros((1, 1), np.int64)}, "seed"),

@@ -24,7 +24,7 @@ def read_raw(canvas: Canvas, r: Region) -> Steps:
         height = min(band, r.height - y)
         data = yield height * row_bytes
         if wanted:
-            canvas.put_blue_first(Region(r.x, r.y + y, r.width, height), data, BYTES_PER_PIXEL)
+            canvas.put_raw(Region(r.x, r.y + y, r.width, height), data)
 
 
 def read_copyrect(canvas: Canvas, r: Region) -> Steps:

@@ -18,7 +18,7 @@ from pluriverse.rfb.canvas import Canvas
 from pluriverse.rfb.inflate import Inflater
 from pluriverse.rfb.picture import Pixels, luma_of
 
-from . import Steps, look_up
+from . import Steps
 from .jpeg import JpegPainter
 
 STREAMS: Final = 4
@@ -114,7 +114,10 @@ def _put_palette(canvas: Canvas, r: Region, palette: Pixels, plain: bytes) -> No
     if len(palette) <= 2:
         indices = np.unpackbits(indices.reshape(r.height, (r.width + 7) // 8), axis=1, count=r.width)
     surface = canvas.surface(r)
-    pixels = look_up(luma_of(palette) if canvas.in_luma else palette, indices)
+    if indices.size and indices.max() >= len(palette):
+        raise BadData(f"colour {indices.max()} of a palette of {len(palette)}")
+    # The indices are known to be good: clipping them is quicker than checking them again.
+    pixels = (luma_of(palette) if canvas.in_luma else palette).take(indices, axis=0, mode="clip")
     surface[r.y : r.y + r.height, r.x : r.x + r.width] = pixels.reshape(r.height, r.width, surface.shape[2])
 
 
