@@ -193,7 +193,7 @@ MEASUREMENT: Final = Measurement(
                     f"{game} reset",
                     Target(8),
                     f"{game} first reset",
-                    "a new program",
+                    "the first",
                 ),
                 Line(
                     f"{game}: a step from the second after going back, p50",
