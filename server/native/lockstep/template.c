@@ -30,6 +30,7 @@
 #define CHUNK_BYTES 65536
 #define MAPS_BYTES (1 << 20)
 #define STACK_BYTES 16384
+#define LARGE_BYTES (2ul << 20)
 
 /* Memory that is shared, and files that an order brings: as many as a message takes. */
 #define MOST_SHARED 64
@@ -129,13 +130,27 @@ static void tell_all_pending(void) {
     RAW(close, folder);
 }
 
+static size_t whole_pages(size_t size) { return (size + LARGE_BYTES - 1) & ~(LARGE_BYTES - 1); }
+static void free_memory(char *memory, size_t size) { RAW(munmap, memory, whole_pages(size)); }
+
+/* Return new memory for what is kept: in large pages, which take a tenth of the time, where the kernel has some. */
+static char *new_memory(size_t size) {
+    size_t whole = whole_pages(size);
+    int private = MAP_PRIVATE | MAP_ANONYMOUS;
+    char *found = (char *)RAW(mmap, NULL, whole + LARGE_BYTES, PROT_READ | PROT_WRITE, private, -1, 0);
+    if (found == MAP_FAILED) return NULL;
+    char *begin = (char *)(((uintptr_t)found + LARGE_BYTES - 1) & ~(LARGE_BYTES - 1));
+    if (begin > found) RAW(munmap, found, (size_t)(begin - found));
+    if (begin < found + LARGE_BYTES) RAW(munmap, begin + whole, (size_t)(found + LARGE_BYTES - begin));
+    if (size > LARGE_BYTES / 2) RAW(madvise, begin, whole, MADV_HUGEPAGE);
+    return begin;
+}
 static int keep_memory(char *at, size_t size) {
     size_t all = size;
     for (int i = 0; i < shared_count; i++) all += shared[i].size;
     if (shared_count == MOST_SHARED || all > SHARED_BYTES) return 0;
-    int private = MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE;
-    void *copy = (void *)RAW(mmap, NULL, size, PROT_READ | PROT_WRITE, private, -1, 0);
-    if (copy == MAP_FAILED) return 0;
+    char *copy = new_memory(size);
+    if (!copy) return 0;
     memcpy(copy, at, size);
     shared[shared_count].at = at;
     shared[shared_count].copy = copy;
@@ -208,7 +223,7 @@ static int carry_out(const struct step *step) {
 static void leave_copy(const char *at) {
     for (int i = 0; i < shared_count; i++) {
         if (shared[i].at != at) continue;
-        RAW(munmap, shared[i].copy, shared[i].size);
+        free_memory(shared[i].copy, shared[i].size);
         shared[i] = shared[--shared_count];
     }
 }
@@ -246,7 +261,7 @@ static void be_another(void) {
         if (carry_out(&plan.step[i])) failed_at = i, why = errno;
     for (; shared_count && failed_at < 0; shared_count--) {
         memcpy(shared[shared_count - 1].at, shared[shared_count - 1].copy, shared[shared_count - 1].size);
-        RAW(munmap, shared[shared_count - 1].copy, shared[shared_count - 1].size);
+        free_memory(shared[shared_count - 1].copy, shared[shared_count - 1].size);
     }
     for (int i = 0; i < given_count; i++) RAW(close, given[i]);
 }

@@ -139,9 +139,6 @@ class Template:
         self.is_closed = True
         # It ends when its hub hangs up.
         self.connection.close()
-        # The X server's are children of this process; the others' those of the keeper, which reaps them.
-        with contextlib.suppress(ChildProcessError):
-            os.waitpid(self.pid, 0)
 
 
 @dataclass(slots=True)

@@ -168,8 +168,7 @@ class Moment:
         return taken
 
     def close(self) -> None:
-        for template in self.templates:
-            template.close()
+        self.world.siblings.leave(self.templates)
 
 
 class Siblings:
@@ -198,6 +197,14 @@ class Siblings:
     def kept(self) -> Sequence[Moment]:
         """The moments that are kept."""
         return [moment for moment in self._moments if moment.is_kept]
+
+    def leave(self, templates: Sequence[Template]) -> None:
+        """Have templates end."""
+        self.reap_servers()
+        for template in templates:
+            template.close()
+            # The X server's are children of this process; the others' those of the keeper, which reaps them.
+            self._killed_servers.add(template.pid)
 
     def add(self, moment: Moment) -> None:
         self._moments = [*self.kept, moment]
@@ -358,8 +365,7 @@ class World:
                 if _HEAD.unpack_from(template.connection.recv(_PACKET_BYTES))[0] != _LEFT:
                     raise NotKept("a template has ended")  # noqa: TRY301 - all are to be closed
         except (OSError, struct.error, NotKept) as error:
-            for template in templates:
-                template.close()
+            self.siblings.leave(templates)
             raise error if isinstance(error, NotKept) else NotKept(str(error)) from error
         size = len(clock.page) + plan.size + sum(entry.size for entry in home.values())
         size += sum(_TEMPLATE_BYTES + template.shared_bytes for template in templates)
