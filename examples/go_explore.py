@@ -3,7 +3,8 @@
 pip install "pluriverse[gymnasium]"
 python examples/go_explore.py                                                     # Ms. Pac-Man, on this machine
 python examples/go_explore.py --env gym-core.MontezumaRevengeDeterministic-v3 --steps 1000000
-python examples/go_explore.py --env desktop.Vitetris-v0 --steps 2000   # going back plays again what it takes
+python examples/go_explore.py --env desktop.KoboDeluxe-v0 --steps 5000 --cells 100             # any program of desktop
+python examples/go_explore.py --env desktop.KoboDeluxe-v0 --steps 5000 --cells 100 --replay    # without its snapshots
 
 A cell is what the game looks like in 11 by 8 pixels of 8 shades of grey (Ecoffet et al., 2021). The archive has a
 snapshot of the best way into each. The best way of all is then played from the start, and has to earn the same.
@@ -14,15 +15,13 @@ from __future__ import annotations
 import argparse
 import random
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from pluriverse.adapters.gymnasium import PluriverseEnv
 from pluriverse.adapters.snapshots import Snapshot
 
-# As a remote keeps.
-MAX_CELLS = 4000
 SHADES = 8
 # How long to explore from a cell, and how likely an action is to be repeated meanwhile.
 EXPLORE = 100
@@ -44,10 +43,16 @@ def looks(picture: np.ndarray[Any, np.dtype[np.uint8]]) -> bytes:
     return (picture // (256 // SHADES)).tobytes()
 
 
-def explore(env: PluriverseEnv, steps: int, seed: int, chance: random.Random) -> Cell:
+def explore(env: PluriverseEnv, given: argparse.Namespace, chance: random.Random) -> Cell:
     """Return the best of all cells that were found within so many steps."""
-    picture, _ = env.reset(seed=seed)
-    archive = {looks(picture): Cell(env.snapshot(), 0.0, [])}
+    steps = given.steps
+
+    def snapshot() -> Snapshot:
+        # Without what the remote keeps it is played again.
+        return replace(env.snapshot(), kept=None) if given.replay else env.snapshot()
+
+    picture, _ = env.reset(seed=given.seed)
+    archive = {looks(picture): Cell(snapshot(), 0.0, [])}
     done, began = 0, time.monotonic()
     said = began
     while done < steps:
@@ -68,15 +73,16 @@ def explore(env: PluriverseEnv, steps: int, seed: int, chance: random.Random) ->
             actions.append(action)
             key = looks(picture)
             known = archive.get(key)
-            if known is None and len(archive) < MAX_CELLS:
-                archive[key] = Cell(env.snapshot(), score, list(actions))
+            if known is None and len(archive) < given.cells:
+                archive[key] = Cell(snapshot(), score, list(actions))
             elif known is not None and (score, -len(actions)) > (known.score, -len(known.actions)):
-                known.snapshot, known.score, known.actions, known.visits = env.snapshot(), score, list(actions), 0
+                known.snapshot, known.score, known.actions, known.visits = snapshot(), score, list(actions), 0
         now = time.monotonic()
         if now > said + 5 or done >= steps:
             said = now
             best = max(each.score for each in archive.values())
-            print(f"{done} steps, {done / (now - began):.0f} a second: {len(archive)} cells, best score {best:g}")
+            speed, found = done / (now - began), 3600 * len(archive) / (now - began)
+            print(f"{done} steps, {speed:.0f} a second: {len(archive)} cells, {found:.0f} an hour, best score {best:g}")
     return max(archive.values(), key=lambda each: (each.score, len(each.actions)))
 
 
@@ -87,10 +93,12 @@ def main() -> None:
     parser.add_argument("--remotes", default="local:1", help="local:1, docker:1, or vnc://…")
     parser.add_argument("--steps", type=int, default=20_000, help="how many steps to explore for")
     parser.add_argument("--seed", type=int, default=1, help="of the game, and of the exploration")
+    parser.add_argument("--cells", type=int, default=4000, help="how many to keep; a remote keeps up to 1 GiB")
+    parser.add_argument("--replay", action="store_true", help="go back by playing again, for comparison")
     given = parser.parse_args()
     env = PluriverseEnv(given.env, remotes=given.remotes, clock="lockstep", size=(8, 11), grey=True)
     try:
-        best = explore(env, given.steps, given.seed, random.Random(given.seed))  # noqa: S311
+        best = explore(env, given, random.Random(given.seed))  # noqa: S311
         rewards = [reward for _, reward, *_ in env.replay(best.actions, given.seed)]
         print(f"the best way has {len(best.actions)} steps and scores {best.score:g}; played again {sum(rewards):g}")
         if sum(rewards) != best.score:
