@@ -111,6 +111,12 @@ int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *time)
 }
 int mtx_lock(mtx_t *mutex) { return pthread_mutex_lock((pthread_mutex_t *)mutex) ? thrd_error : thrd_success; }
 
+/* Who waits for a mutex has its turn by the controller. The kernel would know its owner by a number that is another one in a
+ * process that was made again. */
+int pthread_mutexattr_setprotocol(pthread_mutexattr_t *how, int protocol) {
+    return REAL(pthread_mutexattr_setprotocol)(how, protocol == PTHREAD_PRIO_INHERIT ? PTHREAD_PRIO_NONE : protocol);
+}
+
 /* ── conditions ─────────────────────────────────────────────────────────────────────────────────────────────────────── */
 
 static int wait_condition(pthread_cond_t *condition, pthread_mutex_t *mutex, int64_t deadline) {

@@ -8,6 +8,7 @@ from pluriverse.adapters.backend import Phase
 from pluriverse.adapters.core import Core
 from pluriverse.errors import ActionError, ConfigurationError, Misuse, RemoteFailed
 from pluriverse.vnc import VncOptions
+from support.remotes import daemon_at
 
 pytestmark = pytest.mark.display
 
@@ -42,9 +43,12 @@ def test_wrong_use_says_the_rule_and_sends_nothing(pong: Core) -> None:
 
 
 def test_receive_that_nothing_comes_of_says_so(pong: Core) -> None:
+    remote = daemon_at(pong.env.addresses[0])
+    remote.suspend()
     pong.reset(0)
     with pytest.raises(RemoteFailed, match="nothing came of environments 0"):
         pong.receive(1, timeout_s=0)
+    remote.resume()
     pong.receive(1)
 
 

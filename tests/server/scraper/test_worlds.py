@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import random
+import shutil
 import subprocess
 import zlib
 from collections.abc import AsyncGenerator, Callable, Sequence
@@ -14,6 +16,7 @@ import psutil
 import pytest
 from pluriverse_protocol.events import KeyEvent
 from pluriverse_protocol.kinds import Handle
+from pluriverse_protocol.messages import AgentRestore
 from pluriverse_protocol.reports import Done
 from pluriverse_server.scraper.worlds import TEMPLATE_NAME
 from support.scraped import Scraped
@@ -287,3 +290,44 @@ async def test_worlds_go_on_beside_each_other_and_a_moment_of_one_is_gone_to_in_
                 assert (zlib.crc32(pixels.tobytes()), reply.reward) == (picture, reward)
         for each in copies:
             each.close()
+
+
+async def test_a_world_that_hangs_dies_or_loses_its_home_leaves_the_others_alone(tmp_path: Path) -> None:
+    async with stepping(tmp_path) as scraped:
+        agent = await begun(scraped, seed=7)
+        await agent.first()
+        moment = await agent.snapshot()
+        assert moment is not None
+        first = await played(agent, 10)
+        (own_home,) = scraped.homes()
+        hung, dead, lost = copies = [Agent(scraped, slot) for slot in (1, 2, 3)]
+        for copy in copies:
+            await copy.restore(moment)
+        hung.step(1, 5, key("y"))
+        assert (await dead.play(*key("q"), frames=5))[0].truncated
+        for home in set(scraped.homes()) - {own_home}:
+            shutil.rmtree(home)
+        # What was lost is made anew.
+        await asyncio.gather(lost.restore(moment), agent.restore(moment))
+        assert await played(lost, 10) == await played(agent, 10) == first
+        await dead.begin(7)
+        await dead.restore(moment)
+        assert await played(dead, 10) == first
+        for copy in copies:
+            copy.close()
+
+
+async def test_snapshot_whose_template_is_gone_is_refused_and_the_next_episode_begins(tmp_path: Path) -> None:
+    async with stepping(tmp_path) as scraped:
+        agent = await begun(scraped, seed=7)
+        await agent.first()
+        before = templates_of(scraped)
+        moment = await agent.snapshot()
+        assert moment is not None
+        for template in set(templates_of(scraped)) - set(before):
+            template.kill()
+        agent.send(AgentRestore(moment), agent.episode)
+        assert "a template has ended" in await asyncio.to_thread(agent.hear_error)
+        await scraped.ready(seed=8, clock="lockstep")
+        await agent.first()
+        assert len(await played(agent, 3)) == 3

@@ -313,8 +313,10 @@ class StepServer:
             return
         try:
             await self._do(asked, headers.episode_id, headers.message_id)
-        except StepFailed as error:
+        except Exception as error:
             self.step_channel.send(ErrorReply(str(error)), headers.episode_id or 0, headers.message_id)
+            if not isinstance(error, StepFailed):
+                raise
 
     async def _do(self, asked: Asked, episode: int | None, parent: MessageId) -> None:
         steps = self.steps

@@ -23,7 +23,7 @@ from typing import Final, NoReturn, Protocol
 from msgspec.structs import replace
 from pluriverse_protocol import step_channel as step_channels
 from pluriverse_protocol.kinds import Handle
-from pluriverse_protocol.limits import DRAWN_SEED_BITS
+from pluriverse_protocol.limits import DRAWN_SEED_BITS, MAX_SLOTS
 from pluriverse_protocol.messages import AgentBegin, AgentRestore, AgentStep, ErrorReply, Headers, RestoreReply
 from pluriverse_protocol.reports import Reset, SlotFrames, decode_request, encode_line
 
@@ -83,7 +83,8 @@ class Slots:
         self._report = report
         self._request: Reset | None = None
         self._players: dict[int, tuple[int | None, socket.socket]] = {}
-        self._count = len(os.sched_getaffinity(0))
+        # A thread each: a slot that hangs holds up no other.
+        self._count = len(os.sched_getaffinity(0)) if shared is None else MAX_SLOTS
 
     @property
     def waits_on(self) -> Sequence[Waited]:

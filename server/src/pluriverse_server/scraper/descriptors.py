@@ -379,6 +379,7 @@ class Plan:
             if len(content) > MAX_FILE_BYTES:
                 raise NotKept(f"{target}, which process {template.ancestor} writes to, is too large to be kept")
             if is_gone:
+                _require_unsealed(through)
                 self._note_memory(target, os.stat(through).st_ino, len(content), content)  # noqa: PTH116
             else:
                 self.alone = f"process {template.ancestor} writes to {target}"
@@ -550,6 +551,13 @@ def _make_terminal(maker: Maker, number: int, terminal: _Terminal) -> None:
     fcntl.ioctl(slave, termios.TIOCSWINSZ, terminal.size)
     for end, flags in terminal.flags.items():
         os.set_blocking(master if end == "master" else slave, not flags & os.O_NONBLOCK)
+
+
+def _require_unsealed(path: str) -> None:
+    """Raise NotKept if a memory file is sealed against writing, as another one wouldn't be."""
+    with open(path, "rb") as file, contextlib.suppress(OSError):  # noqa: PTH123
+        if fcntl.fcntl(file, fcntl.F_GET_SEALS) & ~fcntl.F_SEAL_SEAL:
+            raise NotKept("a program has sealed a memory file")
 
 
 def _controls(pid: int, number: int) -> bool:

@@ -252,8 +252,13 @@ class Session:
     def _copy_at(self, slot: int, play: Play, kept: KeptPlay, episode_id: int) -> Copy:
         copy = self._copies.get(slot)
         if copy is not None and copy.origin is play and copy.broken is None:
-            copy.go_back(kept, episode_id)
-            return copy
+            try:
+                copy.go_back(kept, episode_id)
+            except Broken as error:
+                # What is lost of it another one has anew.
+                log.warning("slot %s: %s", slot, error)
+            else:
+                return copy
         self._leave_copy(slot)
         self._copies[slot] = play.copy(kept, episode_id)
         return self._copies[slot]

@@ -113,6 +113,8 @@ class Stepped:
             raise Broken(self.broken or "the program has ended")
         try:
             self.world.go_back(kept.moment)
+        except NotKept as error:
+            raise Broken(str(error)) from error
         except WorldLost as error:
             self.break_off(str(error))
             raise Broken(str(error)) from error

@@ -11,6 +11,7 @@ import contextlib
 import logging
 import os
 import random
+import re
 import select
 import signal
 import socket
@@ -57,6 +58,9 @@ SAMPLE: Final = 4
 
 # What the kernel takes for a template beside what it shares, roughly: its tables of pages.
 _TEMPLATE_BYTES: Final = 256 * 1024
+
+
+_PENDING: Final = re.compile(r"^(?:Sig|Shd)Pnd:\s*([0-9a-f]+)", re.MULTILINE)
 
 
 class WorldLost(Exception):
@@ -247,11 +251,9 @@ class Siblings:
         self._killed_servers.update([server] if server else [])
         for pid in [*pids, *([server] if server else [])]:
             with contextlib.suppress(ProcessLookupError):
-                end = os.pidfd_open(pid)
-                ends.append(end)
-                signal.pidfd_send_signal(end, signal.SIGKILL)
-                if pid in asleep:
-                    os.close(ends.pop())
+                if pid not in asleep:
+                    ends.append(os.pidfd_open(pid))
+                os.kill(pid, signal.SIGKILL)
                 self._killed.add(pid)
         return ends
 
@@ -343,6 +345,7 @@ class World:
     def _keep(self) -> Moment:
         threads = self._clock.all_threads()
         leaders = _leaders(threads)
+        _require_no_signals(threads)
         family = self._family(leaders.keys())
         hub = self.siblings.hub
         hub.clear()
@@ -379,11 +382,12 @@ class World:
             self._go_back(moment)
 
     def _go_back(self, moment: Moment) -> None:
-        ends = self._kill()
+        if moment.plan.alone is not None and moment.world is not self:
+            raise NotKept(f"there can be one such world, since {moment.plan.alone}")
+        ends: list[int] = []
         begun: dict[int, int] = {}
         try:
-            if moment.plan.alone is not None and moment.world is not self:
-                raise NotKept(f"there can be one such world, since {moment.plan.alone}")  # noqa: TRY301
+            ends += self._kill()
             with moment.plan.make(self._place) as made:
                 _await_ends(ends)
                 put_back(self._place.home, moment.home)
@@ -394,22 +398,28 @@ class World:
                 descriptors = made.take_clients(self.clients)
                 for client, kept, descriptor in zip(self.clients, moment.clients, descriptors, strict=False):
                     client.go_back(kept, descriptor)
-        except (DisplayLost, HomeError, NotKept, OSError) as error:
+            self.program, self.server = begun[moment.program], begun[moment.server]
+            self.siblings.have_begun(begun.values())
+            self._clock.watch(self.server)
+        except Exception as error:
             for pid in begun.values():
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
-            raise WorldLost(f"the snapshot can't be gone back to: {error}") from error
-        self.siblings.have_begun(begun.values())
-        self.program, self.server = begun[moment.program], begun[moment.server]
-        self._clock.watch(self.server)
+            raise WorldLost(f"the snapshot can't be gone back to: {error or type(error).__name__}") from error
+        finally:
+            for end in ends:
+                os.close(end)
 
     def end(self) -> None:
         """End all processes but the templates."""
         with self.siblings.lock:
+            ends = self._kill()
             try:
-                _await_ends(self._kill())
+                _await_ends(ends)
             except NotKept as error:
                 log.warning("%s", error)
+            for end in ends:
+                os.close(end)
 
     def close(self) -> None:
         """End it, and be none of its siblings any more."""
@@ -487,10 +497,22 @@ def _leaders(threads: Iterable[Thread]) -> dict[int, Thread]:
     return leaders
 
 
+def _require_no_signals(threads: Iterable[Thread]) -> None:
+    """Raise NotKept if a signal waits until it is let through: what is forked doesn't have it."""
+    for thread in threads:
+        with contextlib.suppress(FileNotFoundError):
+            status = Path(PROC, str(thread.pid), "task", str(thread.tid), "status").read_text()
+            if any(int(pending, 16) for pending in _PENDING.findall(status)):
+                raise NotKept(f"a signal waits for process {thread.pid}, which blocks it")
+
+
 def _begin(templates: Sequence[Template], made: Maker, begun: dict[int, int]) -> None:
     """Have the templates fork; ``begun`` is given the number of each new process by that of its ancestor."""
-    for template in templates:
-        made.order(template)
+    try:
+        for template in templates:
+            made.order(template)
+    except ConnectionError as error:
+        raise NotKept("a template has ended") from error
     for template in templates:
         packet = template.connection.recv(_PACKET_BYTES)
         if len(packet) < _HEAD.size + _FAILURE.size:
@@ -504,19 +526,15 @@ def _begin(templates: Sequence[Template], made: Maker, begun: dict[int, int]) ->
 def _await_ends(ends: Sequence[int]) -> None:
     poll = select.poll()
     left = set(ends)
-    try:
-        for end in ends:
-            poll.register(end, select.POLLIN)
-        until = time.monotonic() + PATIENCE_S
-        while left:
-            for end, _ in poll.poll(max(1.0, 1000 * (until - time.monotonic()))):
-                poll.unregister(end)
-                left.discard(end)
-            if left and time.monotonic() > until:
-                raise NotKept("a process does not end")
-    finally:
-        for end in ends:
-            os.close(end)
+    for end in ends:
+        poll.register(end, select.POLLIN)
+    until = time.monotonic() + PATIENCE_S
+    while left:
+        for end, _ in poll.poll(max(1.0, 1000 * (until - time.monotonic()))):
+            poll.unregister(end)
+            left.discard(end)
+        if left and time.monotonic() > until:
+            raise NotKept("a process does not end")
 
 
 def _children(pid: int) -> list[int]:
