@@ -173,7 +173,8 @@ export class Lockstep {
     const length = new DataView(data).getUint32(0);
     const { method, headers, body } = JSON.parse(new TextDecoder().decode(new Uint8Array(data, 4, length)));
     if (headers.parent_message_id === this.#momentAsked) {
-      this.problem = body.handle === null ? "this program can't be saved" : (body.message ?? null);
+      const unsaved = method === "v0.reply.agent.snapshot" && body.handle == null;
+      this.problem = unsaved ? "this program can't be saved" : (body.message ?? null);
       this.#onChange();
       return;
     }
