@@ -77,8 +77,12 @@ class LockstepEpisode(SteppedEpisode):
         self._back_at = replace(said, pixels=np.frombuffer(zlib.decompress(pixels), np.uint8).reshape(shape))
 
     def draw(self) -> None:
-        if self._screen is not None:
+        if self._screen is None:
+            return
+        if self._back_at is None:
             self._screen.show(self._environment)
+        else:
+            self._screen.show_picture(self._back_at.pixels)
 
     def info(self) -> dict[str, Any]:
         lives = self._environment.lives

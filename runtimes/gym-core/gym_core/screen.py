@@ -59,6 +59,14 @@ class Screen:
         self.window.put(*(self._region.band(*band) for band in bands), self.block.region)
         return now
 
+    def show_picture(self, rgb: NDArray[np.uint8]) -> None:
+        """Draw what the environment has no frame of, with the block."""
+        assert self._region is not None
+        self._picture[..., :3] = rgb[..., ::-1]
+        self._shown = None
+        self.block.stamp(time.time())
+        self.window.put(self._region, self.block.region)
+
     def stamp(self) -> float:
         now = time.time()
         self.block.stamp(now)

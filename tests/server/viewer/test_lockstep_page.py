@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import AsyncGenerator, Iterator
 from pathlib import Path
@@ -23,18 +24,25 @@ SECONDS_AND_CURVE = (
     "document.querySelector('[data-field=seconds]').innerText + document.querySelector('#plot .end').innerText"
     " + document.querySelector('#plot .curve').getAttribute('d')"
 )
+PICTURE = (
+    "(() => { const probe = new OffscreenCanvas(160, 210).getContext('2d', { willReadFrequently: true });"
+    " probe.drawImage(document.querySelector('.surface:not([data-gone]) canvas'), 0, 0);"
+    " return probe.getImageData(0, 0, 160, 210).data.join() })()"
+)
 SHOWN = "document.getElementById('time').checkVisibility()"
 
 # What the page says on its step channel, and when; how often it is answered; and the WebSockets that it speaks on.
 LISTEN = """
-window.steps = []; window.sockets = new Set(); window.answers = 0; window.largest = 0;
+window.steps = []; window.sockets = new Set(); window.answers = 0; window.largest = 0; window.moments = 0;
 const send = WebSocket.prototype.send;
 WebSocket.prototype.send = function (data) {
   sockets.add(this);
   if (this.url.includes("/step") && !this.heard) {
     this.heard = true;
     this.addEventListener("message", ({ data }) => {
-      window.answers += 1;
+      const text = new TextDecoder().decode(data);
+      if (text.includes('"v0.reply.agent.snapshot"') || text.includes('"v0.reply.agent.restore"')) window.moments += 1;
+      else window.answers += 1;
       window.largest = Math.max(window.largest, data.byteLength);
     });
   }
@@ -52,15 +60,23 @@ def remote() -> Iterator[MachineRemote]:
         yield running
 
 
+@contextlib.asynccontextmanager
+async def controlling(remote: MachineRemote, profile: Path) -> AsyncGenerator[Chromium]:
+    chromium = await Chromium.start(profile)
+    try:
+        await chromium.call("Page.addScriptToEvaluateOnNewDocument", source=LISTEN)
+        await chromium.open(f"http://127.0.0.1:{remote.port}/viewer/?password={remote.password}&control=1")
+        await chromium.wait_until(IN_CONTROL)
+        yield chromium
+    finally:
+        await chromium.close()
+
+
 @pytest_asyncio.fixture
 async def browser(remote: MachineRemote, tmp_path: Path) -> AsyncGenerator[Chromium]:
     """A browser whose player is in control of the remote."""
-    chromium = await Chromium.start(tmp_path)
-    await chromium.call("Page.addScriptToEvaluateOnNewDocument", source=LISTEN)
-    await chromium.open(f"http://127.0.0.1:{remote.port}/viewer/?password={remote.password}&control=1")
-    await chromium.wait_until(IN_CONTROL)
-    yield chromium
-    await chromium.close()
+    async with controlling(remote, tmp_path) as chromium:
+        yield chromium
 
 
 async def press(browser: Chromium, button: str) -> None:
@@ -188,3 +204,50 @@ async def test_who_only_watches_or_leaves_has_no_clock(remote: MachineRemote, br
     await browser.open("about:blank")
     await browser.open(f"http://127.0.0.1:{remote.port}/viewer/?password={remote.password}")
     await browser.wait_until(f"{CLOCK} === 'real time'")
+
+
+async def enter(browser: Chromium, name: str) -> None:
+    await browser.evaluate(f"document.getElementById('moment-name').value = '{name}'")
+
+
+async def test_moment_is_saved_under_a_name_and_gone_back_to(browser: Chromium) -> None:
+    await press(browser, "lockstep")
+    await stepped(browser, 1)
+    await press(browser, "pause")
+    await stands_still(browser)
+    await browser.evaluate("document.querySelector('.surface canvas').focus()")
+    held = {"key": "ArrowLeft", "code": "ArrowLeft", "windowsVirtualKeyCode": 37}
+    await browser.call("Input.dispatchKeyEvent", type="keyDown", **held)
+    await press(browser, "step")
+    await stands_still(browser)
+    await enter(browser, "here")
+    await press(browser, "save")
+    await browser.wait_until("moments === 1")
+    saved = await browser.evaluate(PICTURE)
+    await press(browser, "pause")
+    await stepped(browser, 60)
+    await press(browser, "pause")
+    await stands_still(browser)
+    assert await browser.evaluate(PICTURE) != saved
+    await press(browser, "back")
+    await browser.wait_until(f"moments === 2 && {PICTURE} === {json.dumps(saved)}")
+    await browser.evaluate("steps.length = answers = 0")
+    await press(browser, "step")
+    (step,) = await stepped(browser, 1)
+    # It was held when the moment was saved, and no longer is.
+    assert ["KeyEvent", LEFT, False] in step["events"]
+    await enter(browser, "there")
+    await press(browser, "back")
+    await browser.wait_until(f"{HINT}.includes('Unknown snapshot') && {HINT}.includes('there')")
+    assert browser.errors == []
+
+
+@pytest.mark.slow
+async def test_program_that_cant_be_saved_says_so(tmp_path: Path) -> None:
+    with on_machine("--env", "gym-core.LunarLander-v3") as remote:
+        async with controlling(remote, tmp_path) as browser:
+            await press(browser, "lockstep")
+            await stepped(browser, 1)
+            await enter(browser, "here")
+            await press(browser, "save")
+            await browser.wait_until(f"{HINT} === 'This program can\\'t be saved.'")

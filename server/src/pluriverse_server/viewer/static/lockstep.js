@@ -14,6 +14,8 @@ const MAX_EVENTS = 1024;
 export class Lockstep {
   /** Why the last episode in lockstep did not begin, or ended; null if the player ended it. */
   refusal = null;
+  /** Why the present moment was not saved, or not gone back to; null where it was. */
+  problem = null;
   paused = false;
 
   #address;
@@ -27,6 +29,9 @@ export class Lockstep {
   #view = {};
   #speed = 1;
   #events = [];
+  // What was to be taken into the next step at each saved moment, by its name, and the last request for one.
+  #moments = new Map();
+  #momentAsked = null;
   #timer;
   // When the last step was requested, and when the next is due. NaN: not due, as the last isn't answered yet.
   #asked = 0;
@@ -54,7 +59,7 @@ export class Lockstep {
 
   /** Begin an episode, unless an agent has the seat. */
   begin() {
-    this.refusal = null;
+    this.refusal = this.problem = null;
     this.paused = false;
     this.#events = [];
     this.#token = crypto.getRandomValues(new Uint32Array(4)).join("-");
@@ -89,6 +94,27 @@ export class Lockstep {
   step() {
     if (!this.paused) this.pause(true);
     if (!Number.isNaN(this.#due)) this.#ask(1);
+  }
+
+  /** Keep the present moment under a name, even after the end of its episode. */
+  save(name) {
+    if (this.#askMoment("v0.agent.snapshot", { name })) this.#moments.set(name, [...this.#events]);
+  }
+
+  /** Go back to the moment of a name. */
+  goBack(name) {
+    if (this.#askMoment("v0.agent.restore", { handle: name })) this.#events = [...(this.#moments.get(name) ?? [])];
+  }
+
+  #askMoment(method, body) {
+    const open = this.#channel?.readyState === WebSocket.OPEN;
+    this.problem = open ? null : "the episode has not begun yet";
+    if (open) {
+      this.#say(this.#channel, method, this.#episode, body);
+      this.#momentAsked = this.#messages;
+    }
+    this.#onChange();
+    return open;
   }
 
   /** Take an event into the next step. */
@@ -146,6 +172,12 @@ export class Lockstep {
     if (channel !== this.#channel) return;
     const length = new DataView(data).getUint32(0);
     const { method, headers, body } = JSON.parse(new TextDecoder().decode(new Uint8Array(data, 4, length)));
+    if (headers.parent_message_id === this.#momentAsked) {
+      const unsaved = method === "v0.reply.agent.snapshot" && body.handle == null;
+      this.problem = unsaved ? "this program can't be saved" : (body.message ?? null);
+      this.#onChange();
+      return;
+    }
     if (method === "v0.env.frame") this.#episode = headers.episode_id;
     // The next episode begins by itself, and shows its first frame.
     if (body.done) return;

@@ -186,6 +186,7 @@ function showMode() {
     ? `Keys and mouse go to the remote.<span> <kbd>F8</kbd> releases the keyboard.${keys}</span>`
     : "View only: keyboard and mouse stay here.";
   if (lockstep.refusal !== null) $("hint").textContent = `No lockstep: ${lockstep.refusal}`;
+  else if (lockstep.problem !== null) $("hint").textContent = sentence(lockstep.problem);
 }
 
 $("mode").addEventListener("change", ({ target }) => {
@@ -249,6 +250,18 @@ $("pause").addEventListener("click", () => lockstep.pause(!lockstep.paused));
 $("step").addEventListener("click", () => lockstep.step());
 $("speed").addEventListener("change", ({ target }) => {
   lockstep.speed = Number(target.value);
+  screen.focus();
+});
+$("clockwork").addEventListener("submit", (event) => {
+  event.preventDefault();
+  // Held keys are released after a moment that is saved, and not before one that is gone back to.
+  screen.release();
+  const name = $("moment-name").value;
+  if (event.submitter === $("back")) lockstep.goBack(name);
+  else {
+    lockstep.save(name);
+    if (![...$("moment-names").options].some(({ value }) => value === name)) $("moment-names").append(new Option(name, name));
+  }
   screen.focus();
 });
 window.addEventListener("pagehide", () => lockstep.leave());
