@@ -21,8 +21,10 @@ from pluriverse.adapters.gymnasium import PluriverseEnv, PluriverseVectorEnv
 Floats = NDArray[np.float64]
 
 SIZE = (15, 20)
+# How long an action lasts.
+FRAMES = 16
 # How many random steps lead to the moment.
-BEFORE = 30
+BEFORE = 20
 
 
 class Policy:
@@ -73,7 +75,7 @@ def main() -> None:
     parser.add_argument("--env", default="desktop.Powermanga-v0", help="the environment's id")
     parser.add_argument("--remotes", default="local:1", help="local:1, docker:1, or vnc://…")
     parser.add_argument("--worlds", type=int, default=16, help="how many rollouts a group has")
-    parser.add_argument("--steps", type=int, default=60, help="how long each is, at most")
+    parser.add_argument("--steps", type=int, default=30, help="how long each is, at most")
     parser.add_argument("--updates", type=int, default=40, help="how often to learn from a group")
     parser.add_argument("--rate", type=float, default=2.0, help="how much to learn at a time")
     parser.add_argument("--seed", type=int, default=1, help="of the game and of the policy's chance")
@@ -81,7 +83,7 @@ def main() -> None:
     given = parser.parse_args()
     chance = np.random.default_rng(given.seed)
     curve: list[float] = []
-    env = PluriverseEnv(given.env, remotes=given.remotes, clock="lockstep", frame_skip=4, size=SIZE, grey=True)
+    env = PluriverseEnv(given.env, remotes=given.remotes, clock="lockstep", frame_skip=FRAMES, size=SIZE, grey=True)
     try:
         env.reset(seed=given.seed)
         actions = env.core.actions.n

@@ -29,8 +29,8 @@
 /* One that sleeps for so long waits for more than a file, or a child that is being loaded. */
 #define ASLEEP_NS 20000000
 
-/* How long a step waits for a processor. */
-#define CROWDED_NS 100000000LL
+/* A step that is played for so long has its processor for itself no more. */
+#define HANGS_NS SECOND_NS
 
 /* A slot of a thread that was never born: its process was killed between the two, or had no more threads. */
 #define BIRTH_NS 100000000LL
@@ -132,27 +132,27 @@ static void let_run(int tid, const cpu_set_t *processors) {
     if (tid) sched_setaffinity(tid, sizeof *processors, processors);
 }
 
-/* How many steps are played on each processor. Two on one would take turns by the kernel's slices, each far longer than
- * their own: so steps wait for a processor, though not long for those of a program that hangs. */
+/* How many steps are played on each processor, and since when the last of them. Two on one would take turns by the kernel's
+ * slices, each far longer than their own: so steps wait for a processor, but not for those of a program that hangs. */
 static int steps_on[CPU_SETSIZE];
+static int64_t taken_at[CPU_SETSIZE];
 static pthread_mutex_t choosing = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t left = PTHREAD_COND_INITIALIZER;
 
 static int take_processor(const struct control *control) {
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += CROWDED_NS;
-    until.tv_sec += until.tv_nsec / SECOND_NS;
-    until.tv_nsec %= SECOND_NS;
-    int best = sched_getcpu(), error = 0;
+    int best = sched_getcpu();
     pthread_mutex_lock(&choosing);
     while (steps_on[best]) {
         for (int i = 0; i < CPU_SETSIZE; i++)
             if (CPU_ISSET(i, &control->processors) && steps_on[i] < steps_on[best]) best = i;
-        if (!steps_on[best] || error) break;
-        error = pthread_cond_timedwait(&left, &choosing, &until);
+        if (!steps_on[best] || real_now() - taken_at[best] > HANGS_NS) break;
+        struct timespec until;
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_sec++;
+        pthread_cond_timedwait(&left, &choosing, &until);
     }
     steps_on[best]++;
+    taken_at[best] = real_now();
     pthread_mutex_unlock(&choosing);
     return best;
 }
