@@ -260,7 +260,8 @@ $("clockwork").addEventListener("submit", (event) => {
   if (event.submitter === $("back")) lockstep.goBack(name);
   else {
     lockstep.save(name);
-    if (![...$("moment-names").options].some(({ value }) => value === name)) $("moment-names").append(new Option(name, name));
+    const names = $("moment-names");
+    if (![...names.options].some(({ value }) => value === name)) names.append(new Option(name, name));
   }
   screen.focus();
 });
