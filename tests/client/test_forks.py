@@ -19,7 +19,7 @@ import pluriverse
 import pytest
 from pluriverse import forks
 from pluriverse.adapters import alf, dm_env, envpool
-from pluriverse.adapters.alf.parallel_environment import ParallelAlfEnvironment
+from pluriverse.adapters.alf.thread_environment import ThreadEnvironment
 from pluriverse.adapters.computer import Computer, Look, Press
 from pluriverse.adapters.gymnasium import PluriverseEnv, PluriverseVectorEnv
 from pluriverse.errors import Misuse
@@ -208,7 +208,7 @@ def test_the_end_of_a_connection_is_heard_though_a_child_lives(tmp_path: Path) -
 
 
 def test_threads_of_alf_are_the_parents() -> None:
-    with ParallelAlfEnvironment([Counting]) as env:
+    with ThreadEnvironment(Counting) as env:
         env.reset()
         in_a_child(env.reset, lambda: env.step(np.array([0])))
         in_a_child_quietly(env.close)

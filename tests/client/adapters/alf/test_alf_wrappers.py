@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 from pluriverse.adapters.alf.alf_wrappers import AlfEnvironmentBaseWrapper, TimeLimit
-from pluriverse.adapters.alf.parallel_environment import ParallelAlfEnvironment
+from pluriverse.adapters.alf.thread_environment import ThreadEnvironment
 from pluriverse.errors import ConfigurationError
 from pluriverse.testing.alf import check_environment
 from support.alf_envs import Counting
@@ -48,5 +48,5 @@ def test_limit_of_no_steps_is_refused(duration: Any) -> None:
 
 
 def test_limit_of_a_batch_is_refused() -> None:
-    with ParallelAlfEnvironment([Counting]) as env, pytest.raises(ConfigurationError, match="max_episode_steps"):
+    with ThreadEnvironment(Counting) as env, pytest.raises(ConfigurationError, match="max_episode_steps"):
         TimeLimit(env, 3)

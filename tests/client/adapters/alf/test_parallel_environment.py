@@ -10,6 +10,7 @@ import pytest
 from pluriverse.adapters.alf import tensors
 from pluriverse.adapters.alf.parallel_environment import ParallelAlfEnvironment
 from pluriverse.adapters.alf.tensor_specs import TensorSpec
+from pluriverse.adapters.alf.thread_environment import ThreadEnvironment
 from pluriverse.errors import ActionError, Closed, ConfigurationError
 from pluriverse.testing.alf import check_environment
 from support.alf_envs import RAISE, Counting
@@ -83,11 +84,7 @@ def test_single_environment_lives_in_one_other_thread(library: str) -> None:
         def close(self) -> None:
             threads.append(threading.get_ident())
 
-    def make(env_id: int) -> Counting:
-        threads.append(threading.get_ident())
-        return Threaded(env_id)
-
-    with ParallelAlfEnvironment([make]) as env:
+    with ThreadEnvironment(lambda: threads.append(threading.get_ident()) or Threaded()) as env:
         assert (env.batched, env.batch_size, env.is_tensor_based) == (True, 1, True)
         env.reset()
         assert type(act(env, 0).reward).__module__ == library
@@ -98,12 +95,8 @@ def test_single_environment_lives_in_one_other_thread(library: str) -> None:
 
 def test_batched_environment_is_refused_and_nothing_is_left() -> None:
     before = threading.active_count()
-
-    def of_one(env_id: int) -> ParallelAlfEnvironment:
-        return ParallelAlfEnvironment([Counting])
-
-    with pytest.raises(ConfigurationError, match="expected single ones"):
-        ParallelAlfEnvironment([of_one])
+    with ThreadEnvironment(Counting) as inner, pytest.raises(ConfigurationError, match="expected single ones"):
+        ThreadEnvironment(lambda: inner)
     assert threading.active_count() == before
 
 

@@ -26,7 +26,7 @@ def test_environments_get_distinct_seeds_that_follow_from_one() -> None:
     one = first_observations(num_parallel_environments=2, seed=11)
     assert one == first_observations(num_parallel_environments=2, seed=11)
     assert one[0] != one[1]
-    assert one[:1] == first_observations(num_parallel_environments=1, seed=11)
+    assert one[:1] == first_observations(num_parallel_environments=1, nonparallel=True, seed=11)
 
 
 def test_batch_is_wrapped_and_plays() -> None:
@@ -48,6 +48,8 @@ def test_batch_is_wrapped_and_plays() -> None:
         ({"num_parallel_environments": 0}, "num_parallel_environments is 0"),
         ({"num_parallel_environments": 2.0}, "num_parallel_environments is 2.0"),
         ({"num_parallel_environments": 1, "seed": 1.5}, "seed is 1.5"),
+        ({"num_parallel_environments": 2, "nonparallel": True, "env_load_fn": of_gymnasium}, "nonparallel is one"),
+        ({"num_parallel_environments": 1, "nonparallel": True}, "no batch"),
     ],
 )
 def test_what_does_not_go_together_is_refused(options: Any, message: str) -> None:

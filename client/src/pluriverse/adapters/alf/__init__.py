@@ -27,4 +27,5 @@ from .suite_pluriverse import PluriverseAlfEnvironment as PluriverseAlfEnvironme
 from .suite_pluriverse import load as load
 from .tensor_specs import BoundedTensorSpec as BoundedTensorSpec
 from .tensor_specs import TensorSpec as TensorSpec
+from .thread_environment import ThreadEnvironment as ThreadEnvironment
 from .utils import create_environment as create_environment
