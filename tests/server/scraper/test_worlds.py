@@ -142,6 +142,26 @@ async def test_home_goes_back_with_the_program(tmp_path: Path) -> None:
         assert await played(agent, 10) == first
 
 
+async def test_files_that_have_no_name_any_more_come_back_where_they_were_read_to(tmp_path: Path) -> None:
+    async with stepping(tmp_path) as scraped:
+        game = tmp_path / "runtime" / "game.py"
+        opened = "gone = os.path.expanduser('~/gone')\nopen(gone, 'wb').write(bytes(range(256)) * 4)\n"
+        opened += "gone_file = open(gone, 'rb', buffering=0)\nos.unlink(gone)\n"
+        text = game.read_text().replace("window.map()\n", f"window.map()\n{opened}")
+        game.write_text(
+            text.replace(
+                "        drawn += 1\n", "        fill(40, 0, 9, 9, gone_file.read(1)[0])\n        drawn += 1\n"
+            )
+        )
+        agent = await begun(scraped)
+        await agent.first()
+        moment = await agent.snapshot()
+        assert moment is not None
+        first = await played(agent, 10)
+        await agent.restore(moment)
+        assert await played(agent, 10) == first
+
+
 async def test_reset_with_a_seed_that_was_begun_before_goes_back_to_its_beginning(tmp_path: Path) -> None:
     async with stepping(tmp_path) as scraped:
         agent = await begun(scraped, seed=7)

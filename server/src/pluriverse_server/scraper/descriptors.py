@@ -363,28 +363,32 @@ class Plan:
 
     def _note_file(self, template: Template, file: int, target: str, flags: int, facts: bytes) -> None:
         through = f"/proc/{template.ancestor}/fd/{file}"
-        mode = os.stat(through).st_mode  # noqa: PTH116
+        status = os.stat(through)  # noqa: PTH116
         if target == "/dev/tty":
             raise NotKept(f"process {template.ancestor} has its terminal open as /dev/tty")
-        if stat.S_ISDIR(mode) and self._is_below_home(target):
-            template.steps.append((PUT, file, self._give_below_home(template, target, os.O_DIRECTORY), flags, 0, 0))
         if target in self._places:
             template.put(self._places[target], file, flags)
-        if not stat.S_ISREG(mode) or target in self._places:
-            return
+        elif stat.S_ISREG(status.st_mode):
+            self._note_regular(template, file, target, flags, facts, through, status.st_ino)
+        elif stat.S_ISDIR(status.st_mode) and self._is_below_home(target):
+            template.steps.append((PUT, file, self._give_below_home(template, target, os.O_DIRECTORY), flags, 0, 0))
+
+    def _note_regular(
+        self, template: Template, file: int, target: str, flags: int, facts: bytes, through: str, inode: int
+    ) -> None:
         is_gone, is_own = target.endswith(_GONE), self._is_below_home(target)
-        if flags & os.O_ACCMODE and (is_gone or not is_own):
+        memory: Hashable | None = None
+        if is_gone or (flags & os.O_ACCMODE and not is_own):
             with open(through, "rb") as opened:  # noqa: PTH123
                 content = opened.read(MAX_FILE_BYTES + 1)
             if len(content) > MAX_FILE_BYTES:
-                raise NotKept(f"{target}, which process {template.ancestor} writes to, is too large to be kept")
+                raise NotKept(f"{target}, which process {template.ancestor} has open, is too large to be kept")
             if is_gone:
                 _require_unsealed(through)
-                self._note_memory(target, os.stat(through).st_ino, len(content), content)  # noqa: PTH116
+                memory = self._note_memory(target, inode, len(content), content)
             else:
                 self.alone = f"process {template.ancestor} writes to {target}"
                 self._contents.append((target, content))
-        memory = ("memory", target, os.stat(through).st_ino) if is_gone else None  # noqa: PTH116
         path = target[len(self._home) + 1 :] if is_own and not is_gone else target
         key = ("file", template.pid, file)
         own_flags = flags & ~_CREATING | os.O_NOCTTY
