@@ -121,7 +121,7 @@ PUBLIC struct control *lockstep_open(const char *path, int64_t epoch_ns, int64_t
     control->page->epoch = epoch_ns - BEGIN_NS;
     control->page->frame = frame_ns;
     control->page->seed = seed;
-    strncpy(control->page->path, path, PATH_BYTES - 1);
+    strncpy(control->page->path, path, PATH_MAX - 1);
     control->processor = -1;
     sched_getaffinity(0, sizeof control->processors, &control->processors);
     atomic_store(&control->page->magic, PAGE_MAGIC);
@@ -340,7 +340,7 @@ PUBLIC void lockstep_leave(struct control *control) { atomic_store(&control->pag
 /* Where templates of the programs call, and what their HOME is. */
 PUBLIC void lockstep_place(struct control *control, const char *hub, const char *home) {
     strncpy(control->page->hub, hub, PATH_BYTES - 1);
-    strncpy(control->page->home, home, PATH_BYTES - 1);
+    strncpy(control->page->home, home, PATH_MAX - 1);
 }
 /* Where the program's X server listens from now on. */
 PUBLIC void lockstep_screen(struct control *control, const char *path) {
@@ -362,8 +362,8 @@ PUBLIC int lockstep_fork(struct control *control, const int *slots, int count, i
     return wait_for_turns(control, real_now() + patience_ns);
 }
 
-PUBLIC size_t lockstep_size(void) { return sizeof(struct page); }
-PUBLIC void lockstep_keep(const struct control *control, void *to) { memcpy(to, control->page, sizeof(struct page)); }
+PUBLIC size_t lockstep_size(void) { return OF_THE_PAGE; }
+PUBLIC void lockstep_keep(const struct control *control, void *to) { memcpy(to, control->page, OF_THE_PAGE); }
 
 /* Write to a kept page who was whose child: ``count`` times whether one is ALIVE or DEAD, its parent, its number and its
  * status. Those that had been made again keep the names under which their parents know them. False: too many. */

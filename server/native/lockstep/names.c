@@ -51,7 +51,7 @@ static size_t count(char *const env[]) {
     return entries + 1;
 }
 int execve(const char *path, char *const argv[], char *const env[]) {
-    char *none[] = {NULL}, entry[sizeof ENTRY + PATH_BYTES];
+    char *none[] = {NULL}, entry[sizeof ENTRY + PATH_MAX];
     const char *own[count(env ? env : none)];
     follow(env ? env : none, own, entry);
     return REAL(execve)(path, argv, (char *const *)own);
@@ -60,7 +60,7 @@ int names_spawn(int (*spawn)(pid_t *, const char *, const posix_spawn_file_actio
                              char *const[], char *const[]),
                 pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *how,
                 char *const argv[], char *const env[]) {
-    char entry[sizeof ENTRY + PATH_BYTES];
+    char entry[sizeof ENTRY + PATH_MAX];
     const char *own[count(env)];
     follow(env, own, entry);
     return spawn(pid, path, actions, how, argv, (char *const *)own);

@@ -2,6 +2,7 @@
  * thread waits for its turn. Only one thread has its turn at a time: whose it is next is the controller's to say. */
 #pragma once
 
+#include <limits.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -65,9 +66,9 @@ struct page {
     struct asked asked[ASKED];
     struct kin kin[KIN];
     /* From here on: of this page, also when another moment is put back. */
-    char path[PATH_BYTES];   /* its own */
+    char path[PATH_MAX];     /* its own */
     char hub[PATH_BYTES];    /* the socket that templates call */
-    char home[PATH_BYTES];   /* what HELD_HOME is, if the program has it so */
+    char home[PATH_MAX];     /* what HELD_HOME is, if the program has it so */
     char screen[PATH_BYTES]; /* where the X server of a world that was made again listens, whatever DISPLAY says */
     _Atomic uint32_t left;   /* whether time is real again, for the X server of a program that has no such clock */
 };

@@ -232,7 +232,7 @@ static void leave_what_is_made(void) {
     int nothing = (int)RAW(openat, AT_FDCWD, "/dev/null", O_RDWR | O_CLOEXEC);
     for (int i = 0; i < plan.steps; i++) {
         const struct step *step = &plan.step[i];
-        int is_made = step->what == EPOLL || step->what == WATCHES || (step->what == PUT && !step->a);
+        int is_made = step->what == EPOLL || step->what == WATCHES || step->what == PUT;
         if (is_made) RAW(dup3, nothing, step->file, O_CLOEXEC);
         if (step->what == MAP && step->flags & OTHERS) leave_copy((const char *)step->a);
     }

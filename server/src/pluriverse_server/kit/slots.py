@@ -88,11 +88,11 @@ class Slots:
 
     @property
     def waits_on(self) -> Sequence[Waited]:
-        """The processes: readable when one has played frames, or has ended."""
+        """The players: readable when one has played frames, or has ended."""
         return [connection for _, connection in self._players.values()]
 
     def attend(self, readable: Sequence[object]) -> None:
-        """Report what the processes have played, and take leave of those that have ended."""
+        """Report what the players have played, and take leave of those that have ended."""
         for number, (_, connection) in list(self._players.items()):
             if connection not in readable:
                 continue
@@ -115,7 +115,7 @@ class Slots:
                 self._send(number, 0, None)
 
     def open(self, slot: int, step_channel: StepChannel) -> None:
-        """Give a copy of a step channel to the process that plays its slot."""
+        """Give a copy of a step channel to the player of its slot."""
         number = slot % self._count
         if self._request is not None and not self._send(number, slot, step_channel):
             self._forget(number)

@@ -180,20 +180,25 @@ class Session:
 
     def _began_again(self, settings: PlaySettings) -> bool:
         """Go back to where an episode of such settings began before; return whether there is one."""
-        for play, kept in list(self._ready.items()):
-            if play.is_stopping or not play.settings.begins_as(settings):
-                continue
-            self._switch(play)
-            try:
-                play.go_back(kept, self._episode)
-            except Broken as error:
-                log.warning("%s; starting the program again", error)
-                self._ready.pop(play)
-                return False
-            self._reported.clear()
-            self._on_cycle(play, kept.last)
-            return True
-        return False
+        if (found := self._found_ready(settings)) is None:
+            return False
+        play, kept = found
+        try:
+            self._go_to(play, kept, self._episode)
+        except Broken as error:
+            log.warning("%s; starting the program again", error)
+            self._ready.pop(play)
+            return False
+        self._reported.clear()
+        self._on_cycle(play, kept.last)
+        return True
+
+    def _found_ready(self, settings: PlaySettings) -> tuple[Play, KeptPlay] | None:
+        """Return a program whose episodes begin as those of such settings, and where they do."""
+        for play, kept in self._ready.items():
+            if not play.is_stopping and play.settings.begins_as(settings):
+                return play, kept
+        return None
 
     def _switch(self, play: Play) -> None:
         """Go on with this play, and set the one before aside."""
@@ -271,9 +276,8 @@ class Session:
     async def _begun(self, settings: PlaySettings) -> tuple[Play, KeptPlay]:
         """Return where episodes of such settings begin, of a program that was started before, or is now."""
         async with self._starting:
-            for play, kept in self._ready.items():
-                if not play.is_stopping and play.settings.begins_as(settings):
-                    return play, kept
+            if (found := self._found_ready(settings)) is not None:
+                return found
             play = await self._make(settings, background=True)
             self._keep_ready(play)
             if play not in self._ready or not self._set_aside(play):

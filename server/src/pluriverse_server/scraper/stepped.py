@@ -9,6 +9,7 @@ import contextlib
 import shutil
 import tempfile
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -50,7 +51,7 @@ class KeptPlay:
     last: Cycle
 
 
-class Stepped:
+class Stepped(ABC):
     """A program that goes on as it is stepped, at least while it has a ``world``."""
 
     def __init__(self, rules: Rules) -> None:
@@ -63,25 +64,27 @@ class Stepped:
         self.last: Cycle | None = None
 
     @property
+    @abstractmethod
     def origin(self) -> Play:
         """The play whose program it is."""
-        raise NotImplementedError
+        ...
 
     @property
-    def sources(self) -> SourceReader:
-        raise NotImplementedError
+    @abstractmethod
+    def sources(self) -> SourceReader: ...
 
     @property
-    def pace(self) -> Pace | SteppedPace:
-        raise NotImplementedError
+    @abstractmethod
+    def pace(self) -> Pace | SteppedPace: ...
 
     @property
-    def has_ended(self) -> bool:
-        raise NotImplementedError
+    @abstractmethod
+    def has_ended(self) -> bool: ...
 
+    @abstractmethod
     def break_off(self, reason: str) -> None:
         """End the program at once; ``cycle_still`` raises ``Broken`` with the reason."""
-        raise NotImplementedError
+        ...
 
     def pressed(self) -> Sequence[KeyEvent | PointerEvent]:
         """Return what people have pressed since the last call on a screen of the remote's that isn't the program's."""

@@ -18,7 +18,7 @@ import socket
 import struct
 import threading
 import time
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Protocol
@@ -384,11 +384,9 @@ class World:
     def _go_back(self, moment: Moment) -> None:
         if moment.plan.alone is not None and moment.world is not self:
             raise NotKept(f"there can be one such world, since {moment.plan.alone}")
-        ends: list[int] = []
         begun: dict[int, int] = {}
         try:
-            ends += self._kill()
-            with moment.plan.make(self._place) as made:
+            with self._killed() as ends, moment.plan.make(self._place) as made:
                 _await_ends(ends)
                 put_back(self._place.home, moment.home)
                 moment.plan.open_files(made, self._place.home)
@@ -406,20 +404,14 @@ class World:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
             raise WorldLost(f"the snapshot can't be gone back to: {error or type(error).__name__}") from error
-        finally:
-            for end in ends:
-                os.close(end)
 
     def end(self) -> None:
         """End all processes but the templates."""
-        with self.siblings.lock:
-            ends = self._kill()
+        with self.siblings.lock, self._killed() as ends:
             try:
                 _await_ends(ends)
             except NotKept as error:
                 log.warning("%s", error)
-            for end in ends:
-                os.close(end)
 
     def close(self) -> None:
         """End it, and be none of its siblings any more."""
@@ -452,14 +444,21 @@ class World:
             raise NotKept("the program's first process has ended, or the kernel lists no children")
         return family
 
-    def _kill(self) -> list[int]:
+    @contextlib.contextmanager
+    def _killed(self) -> Generator[list[int]]:
+        """Kill all of it but the templates; yield what can be read once those have ended that ran."""
         threads = self._clock.all_threads()
         asleep = {thread.pid for thread in threads} - {thread.pid for thread in threads if thread.phase is Phase.RUNS}
         # It sleeps where it waits for its clients, and nowhere else.
         if _end_of(self.server)[0] == "S":
             asleep.add(self.server)
         server, self.server = self.server, 0
-        return self.siblings.kill(self.processes(), server, asleep)
+        ends = self.siblings.kill(self.processes(), server, asleep)
+        try:
+            yield ends
+        finally:
+            for end in ends:
+                os.close(end)
 
 
 class Listening:
