@@ -55,7 +55,8 @@ class CtrlC:
         if event == "line" and not linecache.getline(code, frame.f_lineno).lstrip().startswith("with "):
             self.left -= 1
             if not self.left:
-                self.pressed = frame
+                # The end of a with belongs to who wrote it.
+                self.pressed = frame.f_back if frame.f_code.co_name == "__exit__" else frame
                 signal.raise_signal(signal.SIGINT)
         return self._trace
 
