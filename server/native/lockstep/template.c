@@ -5,9 +5,11 @@
 #include "lockstep.h"
 #include "watches.h"
 
+#include <asm/termbits.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -82,11 +84,41 @@ static void tell_hub(int32_t about, int32_t number, const void *bytes, size_t si
     if (RAW(writev, hub, parts, 2) < 0) RAW(exit_group, 1);
 }
 
+/* The line that is being typed in the terminal that this is the master of. Only without lines it can be read: it is taken
+ * out, and typed again. */
+static void tell_typed(int master) {
+    int terminal = (int)RAW(ioctl, master, TIOCGPTPEER, O_RDONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC), lines = 0;
+    if (terminal < 0) return;
+    struct pollfd all_there = {.fd = terminal, .events = POLLIN};
+    struct timespec now = {0};
+    struct termios modes, own;
+    char typed[4096];
+    RAW(ppoll, &all_there, 1, &now, NULL, MASK_BYTES);
+    if (!RAW(ioctl, terminal, FIONREAD, &lines) && lines) tell_hub(master, lines, NULL, 0);
+    if (!lines && !RAW(ioctl, terminal, TCGETS, &modes) && modes.c_lflag & ICANON) {
+        own = modes;
+        own.c_lflag = 0;
+        RAW(ioctl, terminal, TCSETS, &own);
+        long size = RAW(read, terminal, typed, sizeof typed);
+        memset(own.c_cc, 0, sizeof own.c_cc);
+        own.c_iflag &= IXON;
+        own.c_lflag = ICANON;
+        RAW(ioctl, terminal, TCSETS, &own);
+        if (size > 0) {
+            tell_hub(master, 0, typed, (size_t)size);
+            RAW(write, master, typed, (size_t)size);
+            RAW(ppoll, &all_there, 1, &now, NULL, MASK_BYTES);
+        }
+        RAW(ioctl, terminal, TCSETS, &modes);
+    }
+    RAW(close, terminal);
+}
 /* The bytes that a socket or a pipe holds for this process, which stay there; of a terminal, how many they are. */
 static void tell_pending(int file) {
     struct stat kind;
     int count = 0;
     if (RAW(fstat, file, &kind) || !(S_ISSOCK(kind.st_mode) || S_ISFIFO(kind.st_mode) || S_ISCHR(kind.st_mode))) return;
+    if (S_ISCHR(kind.st_mode)) tell_typed(file);
     if (RAW(ioctl, file, FIONREAD, &count) || count <= 0) return;
     if (S_ISCHR(kind.st_mode)) {
         tell_hub(file, count, NULL, 0);

@@ -162,6 +162,27 @@ async def test_files_that_have_no_name_any_more_come_back_where_they_were_read_t
         assert await played(agent, 10) == first
 
 
+async def test_line_that_is_being_typed_in_a_terminal_is_kept_and_stays(tmp_path: Path) -> None:
+    command = ["xterm", "-e", "sh", "-c", 'read line; printf "%s" "$line" >~/line; sleep 60']
+    async with stepping(tmp_path, program={**LOCKSTEP, "command": command}, **ANY_WINDOW) as scraped:
+        agent = await begun(scraped)
+        await agent.first()
+        await played(agent, 10)
+        await agent.play(*key("a"))
+        await played(agent, 10)
+        moment = await agent.snapshot()
+        assert moment is not None
+        pictures: list[list[tuple[int, float]]] = []
+        for _ in range(3):
+            await agent.play(*key("b"))
+            await agent.play(*key("Return"))
+            pictures.append(await played(agent, 10))
+            (home,) = scraped.homes()
+            assert (home / "line").read_text() == "ab"
+            await agent.restore(moment)
+        assert len(set(map(tuple, pictures))) == 1
+
+
 async def test_reset_with_a_seed_that_was_begun_before_goes_back_to_its_beginning(tmp_path: Path) -> None:
     async with stepping(tmp_path) as scraped:
         agent = await begun(scraped, seed=7)

@@ -8,6 +8,7 @@ import fcntl
 import mmap
 import os
 import re
+import select
 import socket
 import stat
 import struct
@@ -15,7 +16,7 @@ import termios
 from collections.abc import Generator, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 # What a template is asked for; see native/lockstep/template.c.
 PUT, EPOLL, WATCHES, LISTEN, TERMINAL, MAP, FOLDER = range(7)
@@ -151,8 +152,10 @@ class _End:
 
 @dataclass(slots=True)
 class _Terminal:
-    modes: list[object]
+    modes: list[Any]
     size: bytes
+    typed: bytes = b""
+    """The line that has no end yet."""
     flags: dict[str, int] = field(default_factory=dict[str, int])
 
 
@@ -351,6 +354,7 @@ class Plan:
             raise NotKept(f"bytes wait in a terminal of process {template.ancestor}, where they can't be looked at")
         if number not in self._terminals:
             self._terminals[number] = _terminal(number)
+        self._terminals[number].typed += bytes(template.pending.get(file, b""))
         self._terminals[number].flags.setdefault(end, flags)
         template.put(("terminal", number, end), file, flags)
         controls = (TERMINAL, file, 0, 0, 0, 0)
@@ -551,7 +555,14 @@ def _terminal(number: int) -> _Terminal:
 def _make_terminal(maker: Maker, number: int, terminal: _Terminal) -> None:
     master, slave = os.openpty()
     maker.made["terminal", number, "master"], maker.made["terminal", number, "slave"] = master, slave
-    termios.tcsetattr(slave, termios.TCSANOW, terminal.modes)  # type: ignore[arg-type]
+    if terminal.typed:
+        # As it is, not shown again.
+        iflag, oflag, cflag, _, *speeds, characters = terminal.modes
+        quiet = [iflag & termios.IXON, oflag, cflag, termios.ICANON, *speeds, [b"\0"] * len(characters)]
+        termios.tcsetattr(slave, termios.TCSANOW, quiet)
+        os.write(master, terminal.typed)
+        select.select([slave], [], [], 0)
+    termios.tcsetattr(slave, termios.TCSANOW, terminal.modes)
     fcntl.ioctl(slave, termios.TIOCSWINSZ, terminal.size)
     for end, flags in terminal.flags.items():
         os.set_blocking(master if end == "master" else slave, not flags & os.O_NONBLOCK)
