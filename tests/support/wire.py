@@ -136,6 +136,7 @@ _VALUES: Final[dict[Any, st.SearchStrategy[Any]]] = {
     kinds.Seed: st.integers(0, MAX_SEED),
     kinds.Count: counts,
     kinds.Handles: st.lists(counts, max_size=3).map(tuple),
+    kinds.SlotNumbers: st.lists(counts, max_size=3).map(tuple),
     kinds.MessageIdentifier: message_ids,
     kinds.EpisodeId: st.integers(0, MAX_EPISODE_ID),
     kinds.Object: json_objects,

@@ -91,6 +91,9 @@ MessageIdentifier = Annotated[
     Meta(description=f"integer, or string of at most {limits.MAX_MESSAGE_ID_CHARS}"),
 ]
 EpisodeId = Annotated[int, Meta(ge=0, le=limits.MAX_EPISODE_ID, description="decimal integer in a string")]
+SlotNumbers = Annotated[
+    tuple[Count, ...], Meta(max_length=limits.MAX_SLOTS, description=f"list of at most {limits.MAX_SLOTS} slots")
+]
 Object = Annotated[dict[str, Any], Meta(description="object")]
 Names = Annotated[tuple[str, ...], Meta(description="list of strings")]
 Events = Annotated[

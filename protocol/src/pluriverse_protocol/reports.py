@@ -26,6 +26,7 @@ from .kinds import (
     Object,
     Picture,
     Seed,
+    SlotNumbers,
     String,
     Time,
     always,
@@ -138,6 +139,14 @@ class SlotFrames(_Report, frozen=True, tag="slot_frames"):
     frames: Count
 
 
+class Worlds(_Report, frozen=True, tag="worlds"):
+    """In lockstep: the ``slots`` whose worlds can be shown on the remote's screen, and the one that is ``shown``."""
+
+    episode: Count
+    slots: SlotNumbers
+    shown: Count
+
+
 class Readings(_Report, frozen=True, tag="readings"):
     """The readings of a scraped program at ``at``, for people, metrics and recordings; not sent to agents.
 
@@ -226,8 +235,14 @@ class ReadTree(_Request, frozen=True, tag="read_tree"):
     picture: Box
 
 
-Report = Ready | Reward | Done | Text | Observation | Frame | SlotFrames | Readings | TreeRead | Lost
-Request = Reset | Stop | Joystick | Delivered | Watched | ReadTree
+class ShowWorld(_Request, frozen=True, tag="show_world"):
+    """Show the world of a slot on the remote's screen, and let people act in it. Sent to scrapers only."""
+
+    world: Count
+
+
+Report = Ready | Reward | Done | Text | Observation | Frame | SlotFrames | Worlds | Readings | TreeRead | Lost
+Request = Reset | Stop | Joystick | Delivered | Watched | ReadTree | ShowWorld
 
 REPORTS: Final[dict[str, type[Report]]] = {str(kind.__struct_config__.tag): kind for kind in get_args(Report)}
 REQUESTS: Final[dict[str, type[Request]]] = {str(kind.__struct_config__.tag): kind for kind in get_args(Request)}

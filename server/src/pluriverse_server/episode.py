@@ -178,7 +178,7 @@ class EpisodeMachine:
                 return [Send(messages.Text(text), episode.episode_id)]
             case reports.Observation(observation=observation):
                 return [Send(messages.Observation(observation), episode.episode_id)]
-            case reports.Readings() | reports.SlotFrames() | reports.TreeRead() | reports.Lost():
+            case reports.Readings() | reports.SlotFrames() | reports.Worlds() | reports.TreeRead() | reports.Lost():
                 # The service's: most are shown to people alone.
                 return []
             case reports.Frame(frames=frames, late_frames=late_frames, at=at):

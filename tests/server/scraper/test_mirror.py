@@ -1,16 +1,17 @@
-"""A program's own screen on the remote's: what it shows, and what is pressed there."""
+"""The screens of worlds on the remote's: what it shows, and what is pressed there."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 from pluriverse_protocol.events import KeyEvent, PointerEvent
+from pluriverse_protocol.reports import Worlds
 from pluriverse_server.display import Injector
-from pluriverse_server.scraper.mirror import Mirror
+from pluriverse_server.scraper.mirror import Screens
 from pluriverse_server.sources.reading import Pixels
 from pluriverse_server.x11.framebuffer import FILE, framebuffer
 from support.waiting import eventually
@@ -20,6 +21,7 @@ pytestmark = pytest.mark.display
 
 WIDTH, HEIGHT = 120, 90
 NO_COOKIE = Path("/nonexistent")
+RIGHT = 0xFF53
 
 
 @pytest.fixture
@@ -32,36 +34,55 @@ def remote(tmp_path: Path) -> Iterator[tuple[str, Pixels]]:
 async def test_remotes_screen_shows_what_the_programs_shows_now(remote: tuple[str, Pixels]) -> None:
     display, shown = remote
     screen = np.random.default_rng(1).integers(0, 255, (HEIGHT, WIDTH, 4), np.uint8)
-    with contextlib.closing(Mirror(display, NO_COOKIE, screen)) as mirror:
-        for _ in range(3):
-            screen[...] = screen[::-1].copy()
-            mirror.touch()
-            # The remote's cursor is in the middle.
-            await eventually(lambda: np.array_equal(shown[:20, :, :3], screen[:20, :, :3]))
+    screens = Screens(display, NO_COOKIE, lambda _: None)
+    screens.put(0, screen)
+    for _ in range(3):
+        screen[...] = screen[::-1].copy()
+        screens.touch(0)
+        # The remote's cursor is in the middle.
+        await eventually(lambda: np.array_equal(shown[:20, :, :3], screen[:20, :, :3]))
+    screens.remove(0, screen)
     await eventually(lambda: not shown[:20, :, :3].any())
 
 
-async def test_what_people_press_there_is_the_programs(remote: tuple[str, Pixels]) -> None:
+async def test_what_people_press_there_is_the_shown_worlds(remote: tuple[str, Pixels]) -> None:
     display, shown = remote
-    screen = np.full((HEIGHT, WIDTH, 4), 200, np.uint8)
+    own, other = (np.full((HEIGHT, WIDTH, 4), grey, np.uint8) for grey in (200, 90))
+    said: list[Worlds] = []
+    screens = Screens(display, NO_COOKIE, said.append)
+    for slot, memory in enumerate((own, other)):
+        screens.put(slot, memory)
+    with contextlib.closing(Injector(display, NO_COOKIE)) as injector:
+        await eventually(lambda: shown[0, 0, 0] == 200)
+        injector.apply([PointerEvent(30, 40, 0), PointerEvent(30, 40, 4), PointerEvent(30, 40, 0)])
+        await eventually(has_come(screens, 0, [PointerEvent(30, 40, 4), PointerEvent(30, 40, 0)]))
+        injector.apply([KeyEvent(RIGHT, True)])
+        await eventually(has_come(screens, 0, [KeyEvent(RIGHT, True)]))
+        screens.show(1)
+        await eventually(lambda: shown[0, 0, 0] == 90)
+        injector.apply([KeyEvent(RIGHT, False), KeyEvent(RIGHT, True)])
+        await eventually(has_come(screens, 1, [KeyEvent(RIGHT, True)]))
+    # What was held is released in the world that isn't shown any more.
+    assert screens.take(0) == [KeyEvent(RIGHT, False)]
+    screens.remove(1, other)
+    await eventually(lambda: shown[0, 0, 0] == 200)
+    screens.remove(0, own)
+    assert [(each.slots, each.shown) for each in said] == [((0,), 0), ((0, 1), 0), ((0, 1), 1), ((0,), 0), ((), 0)]
+
+
+def has_come(screens: Screens, slot: int, events: Sequence[KeyEvent | PointerEvent]) -> Callable[[], bool]:
     pressed: list[KeyEvent | PointerEvent] = []
 
-    def has_come(*events: KeyEvent | PointerEvent) -> bool:
-        pressed.extend(mirror.take())
-        return pressed[-len(events) :] == list(events)
+    def check() -> bool:
+        pressed.extend(screens.take(slot))
+        return pressed[-len(events) :] == events
 
-    with contextlib.ExitStack() as stack:
-        mirror = stack.enter_context(contextlib.closing(Mirror(display, NO_COOKIE, screen)))
-        await eventually(lambda: shown[0, 0, 0] == 200)
-        injector = stack.enter_context(contextlib.closing(Injector(display, NO_COOKIE)))
-        injector.apply([PointerEvent(30, 40, 0), PointerEvent(30, 40, 4), PointerEvent(30, 40, 0)])
-        await eventually(lambda: has_come(PointerEvent(30, 40, 4), PointerEvent(30, 40, 0)))
-        injector.apply([KeyEvent(0xFF53, True), KeyEvent(0xFF53, False)])
-        await eventually(lambda: has_come(KeyEvent(0xFF53, True), KeyEvent(0xFF53, False)))
+    return check
 
 
-def test_mirror_of_a_screen_that_is_gone_does_nothing() -> None:
-    mirror = Mirror(":4999", NO_COOKIE, np.zeros((HEIGHT, WIDTH, 4), np.uint8))
-    mirror.touch()
-    assert not mirror.take()
-    mirror.close()
+def test_screens_on_a_display_that_is_gone_do_nothing() -> None:
+    memory = np.zeros((HEIGHT, WIDTH, 4), np.uint8)
+    screens = Screens(":4999", NO_COOKIE, lambda _: None)
+    screens.put(0, memory)
+    assert not screens.take(0)
+    screens.remove(0, memory)

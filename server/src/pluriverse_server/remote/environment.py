@@ -40,6 +40,7 @@ from pluriverse_server.programs.program import Program
 from pluriverse_server.settings import Settings
 from pluriverse_server.sources.trees import NoTree
 from pluriverse_server.tasks import call_later, fail, start_task
+from pluriverse_server.viewer.routes import Refused
 from pluriverse_server.vnc_proxy.vnc_proxy import VncProxy
 
 from .crash_limit import CrashLimiter
@@ -114,6 +115,7 @@ class EnvironmentService:
         # In lockstep: what was last sent to the program about viewers, and when a change is sent.
         self._told_watched: bool | None = None
         self._telling: asyncio.TimerHandle | None = None
+        self._worlds = reports.Worlds(0, (), 0)
         self._in_real_time = asyncio.Event()
         self._injector: AsyncInjector | None = None
         self._vnc_proxy = vnc_proxy
@@ -202,6 +204,8 @@ class EnvironmentService:
             "readings": self.statistics.sources_status({name: _region(table) for name, table in self._sources.items()}),
             "agents": int(self.sessions.agent is not None),
             "observers": self.sessions.observers,
+            "worlds": self._worlds.slots if self.in_lockstep else (),
+            "world": self._worlds.shown,
             "agent_round_trip_ms": round_trip_s * 1000 if round_trip_s is not None else None,
         }
 
@@ -355,6 +359,10 @@ class EnvironmentService:
     # ── reports of the program ───────────────────────────────────────────────────────────────────────────────────────
 
     def _reported(self, report: reports.Report) -> None:
+        if isinstance(report, reports.Worlds):
+            self._worlds = report
+            self._on_change()
+            return
         for listener in self.report_listeners:
             _tell(listener, report)
         now = self._clock.now()
@@ -414,6 +422,12 @@ class EnvironmentService:
             await asyncio.sleep(TICK_S)
             self.program.check_frozen(loop.time())
             self._carry_out(self._machine.heartbeat(self._clock.now()))
+
+    async def show_world(self, asked: Mapping[str, Any]) -> None:
+        """Show ``asked["world"]`` on the screen; raise Refused if there is no such world."""
+        if asked["world"] not in self._worlds.slots:
+            raise Refused(f"there is no world {asked['world']!r:.80}")
+        self.program.send(reports.ShowWorld(asked["world"]))
 
     def watchers_changed(self) -> None:
         """Send the program soon whether there are viewers; unauthenticated ones are gone by then."""

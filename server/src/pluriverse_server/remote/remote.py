@@ -164,9 +164,8 @@ class Remote:
             settings, manifest, catalogue, runtime_dir, http_auth, vnc_proxy, self._changed
         )
         sockets = screen.viewer_socket, screen.watchers_socket
-        views = Views(
-            self.status, service.render_metrics, lambda: screen.answers, *sockets, vnc_proxy.take, self._questions
-        )
+        questions = {"world": service.show_world, **self._questions}
+        views = Views(self.status, service.render_metrics, lambda: screen.answers, *sockets, vnc_proxy.take, questions)
         operations = Operations(service.leases, lambda: service.status()["env_id"], service.restart, self.drain)
         app, self._viewers = make_app(service.sessions, http_auth, views, operations)
         clients = ScreenClients(screen, manifest, service)

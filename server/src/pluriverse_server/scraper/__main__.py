@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import logging
 import os
 import shutil
@@ -16,7 +17,7 @@ from typing import Any, Final
 
 from pluriverse_protocol import metadata
 from pluriverse_protocol.errors import MalformedReport
-from pluriverse_protocol.reports import ReadTree, Reset, Stop, TreeRead
+from pluriverse_protocol.reports import ReadTree, Reset, ShowWorld, Stop, TreeRead, Worlds
 from Xlib.error import XauthError
 
 from pluriverse_server import event_loop
@@ -109,13 +110,22 @@ async def _player(
         await session.start()
         return session
     from .cookies import Cookies
+    from .mirror import Screens
     from .play import SharedDesktop
     from .session import Session
 
     size, place = manifest.runtime.screen, manifest.runtime.block
     block = (place.x, place.y, metadata.WIDTH, metadata.HEIGHT) if place.painted_by == "overlay" else None
     cookies, locale = Cookies(folder / "Xauthority"), manifest.runtime.locale
-    desktop = SharedDesktop(screen, (size.width, size.height), folder, cookies, block, locale)
+    loop = asyncio.get_running_loop()
+
+    def report(worlds: Worlds) -> None:
+        # Threads of other worlds do, too; the loop may have ended by then.
+        with contextlib.suppress(RuntimeError):
+            loop.call_soon_threadsafe(daemon.send, worlds)
+
+    screens = Screens(screen["DISPLAY"], cookies.path, report)
+    desktop = SharedDesktop(screen, (size.width, size.height), folder, cookies, block, locale, screens)
     desktop.cookies.add(screen)
     return Session(directory, manifest, catalogue, desktop, daemon, draft=options.draft)
 
@@ -147,6 +157,8 @@ async def converse(
                     episode = asyncio.create_task(player.episode(request), name="episode")
                 elif isinstance(request, ReadTree):
                     start_task(_tell_tree(daemon, player, request), "tree")
+                elif isinstance(request, ShowWorld):
+                    player.show(request.world)
                 asking = asyncio.create_task(daemon.request(), name="requests")
     finally:
         for task in (stopping, asking, episode):

@@ -1,4 +1,4 @@
-"""Shows a program's own screen on the remote's, where people watch it, and hears what they press there."""
+"""Shows the screen of a program's world on the remote's, where people watch it, and hears what they press there."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ import select
 import threading
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 from pluriverse_protocol.events import BUTTONS, KeyEvent, PointerEvent
+from pluriverse_protocol.reports import Worlds
 from Xlib import X
 from Xlib.display import Display
 
@@ -28,32 +29,107 @@ PICTURE_S: Final = 1 / 60
 
 CLOSE_S: Final = 2.0
 
+# That of the remote's own environment.
+OWN_SLOT: Final = 0
+
 _HEARD: Final = (
     X.KeyPressMask | X.KeyReleaseMask | X.ButtonPressMask | X.ButtonReleaseMask | X.PointerMotionMask | X.ExposureMask
 )
 
 
-class Mirror:
+class Screens:
+    """The screens of worlds, by their slots; one is shown on the remote's. Threads may use them together."""
+
+    def __init__(self, display: str, xauthority: Path, report: Callable[[Worlds], None]) -> None:
+        self._where = display, xauthority
+        self._report = report
+        self._lock = threading.Lock()
+        self._memories: dict[int, Pixels] = {}
+        self._mirror: _Mirror | None = None
+        self._shown = self._wanted = OWN_SLOT
+        # What is yet to be released in worlds that are no longer shown.
+        self._left: dict[int, Sequence[KeyEvent | PointerEvent]] = {}
+
+    def put(self, slot: int, memory: Pixels) -> None:
+        """Have a world's screen, which is in ``memory`` and of the size of the remote's."""
+        with self._lock:
+            if self._memories.get(slot) is not memory:
+                self._memories[slot] = memory
+                self._show()
+        self.touch(slot)
+
+    def remove(self, slot: int, memory: Pixels) -> None:
+        """Have that screen no more, if it wasn't replaced since."""
+        with self._lock:
+            if self._memories.get(slot) is memory:
+                del self._memories[slot]
+                self._left.pop(slot, None)
+                self._show()
+
+    def show(self, slot: int) -> None:
+        """Show that world, as long as it is there."""
+        with self._lock:
+            self._wanted = slot
+            self._show()
+
+    def touch(self, slot: int) -> None:
+        """Say that a world's screen may have changed."""
+        mirror = self._mirror
+        if slot == self._shown and mirror is not None:
+            mirror.touch()
+
+    def take(self, slot: int) -> Sequence[KeyEvent | PointerEvent]:
+        """Return what people have pressed in a world since the last call."""
+        mirror = self._mirror
+        left = self._left.pop(slot, ())
+        return [*left, *mirror.take()] if slot == self._shown and mirror is not None else left
+
+    def _show(self) -> None:
+        before = self._shown
+        self._shown = self._wanted if self._wanted in self._memories else min(self._memories, default=OWN_SLOT)
+        if self._mirror is not None and before != self._shown and before in self._memories:
+            self._left[before] = self._mirror.leave()
+        if not self._memories:
+            if self._mirror is not None:
+                self._mirror.close()
+            self._mirror = None
+        elif self._mirror is None:
+            self._mirror = _Mirror(*self._where, self._memories[self._shown])
+        else:
+            self._mirror.show(self._memories[self._shown])
+        self._report(Worlds(0, tuple(sorted(self._memories)), self._shown))
+
+
+class _Mirror:
     """A window over all of the remote's screen, and the thread that paints it. ``close`` takes it away."""
 
     def __init__(self, display: str, xauthority: Path, memory: Pixels) -> None:
-        """``memory`` is where the program's screen is, of the same size."""
         self._display = display
         self._xauthority = xauthority
         self._memory = memory
         self._changed = os.eventfd(1, os.EFD_NONBLOCK)
         self._pressed: deque[KeyEvent | PointerEvent] = deque()
-        self._buttons = 0
+        self._held: set[int] = set()
+        self._at = PointerEvent(0, 0, 0)
         self._closed = False
         self._thread = threading.Thread(target=self._run, name="mirror", daemon=True)
         self._thread.start()
 
+    def show(self, memory: Pixels) -> None:
+        """Go on with another world's screen."""
+        self._memory = memory
+        self.touch()
+
+    def leave(self) -> Sequence[KeyEvent | PointerEvent]:
+        """Return what was pressed, and the release of what still is."""
+        held, self._held = self._held, set()
+        at, self._at = self._at, PointerEvent(self._at.x, self._at.y, 0)
+        return [*self.take(), *(KeyEvent(key, False) for key in held), *([self._at] if at.buttonmask else [])]
+
     def touch(self) -> None:
-        """Say that the program's screen may have changed."""
         os.eventfd_write(self._changed, 1)
 
     def take(self) -> Sequence[KeyEvent | PointerEvent]:
-        """Return what people have pressed since the last call."""
         taken: list[KeyEvent | PointerEvent] = []
         while self._pressed:
             taken.append(self._pressed.popleft())
@@ -142,12 +218,16 @@ class Mirror:
             if event.type in (X.KeyPress, X.KeyRelease):
                 keysym: int = connection.keycode_to_keysym(event.detail, 0)
                 if keysym:
-                    self._pressed.append(KeyEvent(keysym, event.type == X.KeyPress))
+                    down = event.type == X.KeyPress
+                    (self._held.add if down else self._held.discard)(keysym)
+                    self._pressed.append(KeyEvent(keysym, down))
             elif event.type in (X.ButtonPress, X.ButtonRelease, X.MotionNotify):
+                buttons = self._at.buttonmask
                 if event.type != X.MotionNotify and event.detail <= BUTTONS:
                     bit = 1 << (event.detail - 1)
-                    self._buttons = self._buttons | bit if event.type == X.ButtonPress else self._buttons & ~bit
-                self._pressed.append(PointerEvent(event.root_x, event.root_y, self._buttons))
+                    buttons = buttons | bit if event.type == X.ButtonPress else buttons & ~bit
+                self._at = PointerEvent(event.root_x, event.root_y, buttons)
+                self._pressed.append(self._at)
             elif event.type == X.Expose:
                 self.touch()
             elif event.type == X.MappingNotify:

@@ -113,6 +113,9 @@ class PageSession:
         if self._files is not None:
             await self._files.start()
 
+    def show(self, world: int) -> None:
+        """There is one world alone."""
+
     async def close(self) -> None:
         for task in self._tasks:
             task.cancel()

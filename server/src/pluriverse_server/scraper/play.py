@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Final
 
 from pluriverse_protocol.env_options import Value
-from pluriverse_protocol.events import KeyEvent, PointerEvent
 from pluriverse_protocol.reports import Ready, Report, Reset
 
 from pluriverse_server.display import AsyncInjector, DisplayLost
@@ -41,7 +40,7 @@ from .cookies import Cookies
 from .daemon_connection import SOCKET_VARIABLE
 from .home import HELD_HOME, HomeError, hold_home, home_environment, make_home
 from .limits import BACKGROUND_NICE, Limits, below, can_raise_priority, raise_priority, watch
-from .mirror import Mirror
+from .mirror import Screens
 from .own_screen import OwnScreen
 from .pace import Pace, SteppedPace
 from .player import Broken
@@ -128,8 +127,7 @@ class Play(Stepped):
         self._on_cycle = on_cycle
         self._pace: Pace | SteppedPace | None = None
         self._own_screen: OwnScreen | None = None
-        self._mirror: Mirror | None = None
-        self._outer: SharedDesktop | None = None
+        self._folder: Path | None = None
         self._memory: Pixels | None = None
         self._open: _Open | None = None
         self._child: Child | None = None
@@ -169,6 +167,7 @@ class Play(Stepped):
 
     async def _start(self, desktop: SharedDesktop, *, background: bool) -> None:
         settings, program = self.settings, self.settings.program
+        self._folder = desktop.folder
         folder = Path(tempfile.mkdtemp(prefix=FOLDER_PREFIX, dir=desktop.folder))
         self._exit_stack.callback(shutil.rmtree, folder, ignore_errors=True)
         nested: NestedScreen | None = None
@@ -217,9 +216,10 @@ class Play(Stepped):
         )
         self._memory = memory = self._screen_memory(screen) if settings.lockstep else None
         if self._own_screen is not None:
-            self._outer = desktop
+            self.screens = desktop.screens
             self._exit_stack.callback(self._hide)
-            self._mirrored()
+            if not background:
+                self._show()
         sources = SourceReader(settings.game, settings.directory, target, display, memory)
         self._exit_stack.callback(sources.close)
         watch = ScreenWatch(display, cookies)
@@ -260,19 +260,14 @@ class Play(Stepped):
         self.world.siblings.measure()
         return self.world.processes()
 
-    def _mirrored(self) -> None:
+    def _show(self) -> None:
         """Show the program's own screen on the remote's."""
-        if self._mirror is None and self._outer is not None and self._memory is not None:
-            self._mirror = Mirror(self._outer.screen["DISPLAY"], self._outer.cookies.path, self._memory)
+        if self.screens is not None and self._memory is not None:
+            self.screens.put(self.slot, self._memory)
 
     def _hide(self) -> None:
-        if self._mirror is not None:
-            self._mirror.close()
-            self._mirror = None
-
-    def pressed(self) -> Sequence[KeyEvent | PointerEvent]:
-        """Return what people have pressed since the last call on a screen of the remote's that isn't the program's."""
-        return self._mirror.take() if self._mirror is not None else ()
+        if self.screens is not None and self._memory is not None:
+            self.screens.remove(self.slot, self._memory)
 
     def _screen_memory(self, screen: Mapping[str, str]) -> Pixels | None:
         """Return where the X server keeps its screen; None if that isn't accessible."""
@@ -355,13 +350,12 @@ class Play(Stepped):
         super().go_back(kept, episode_id)
         assert self.world is not None
         self.child.become(self.world.program)
-        self._mirrored()
-        self._touch()
+        self._show()
 
-    def copy(self, kept: KeptPlay, episode_id: int) -> Copy:
+    def copy(self, slot: int, kept: KeptPlay, episode_id: int) -> Copy:
         """Return another world of this program, at a moment of it, that goes on beside; raise Broken. Blocking."""
-        assert self._outer is not None
-        return Copy(self, kept, episode_id, self._opened.environment, self._outer.folder)
+        assert self._folder is not None
+        return Copy(self, slot, kept, episode_id, self._opened.environment, self._folder)
 
     @property
     def moments(self) -> int:
@@ -375,10 +369,6 @@ class Play(Stepped):
             return False
         self.world.end()
         return True
-
-    def _touch(self) -> None:
-        if self._mirror is not None:
-            self._mirror.touch()
 
     async def lead(self, *steps: Step, reset: Reset | None) -> None:
         """Do ``steps`` and wait until the episode is ready. A program that reports is asked for that of ``reset``."""
@@ -501,9 +491,7 @@ class Play(Stepped):
 
     def cycle_still(self) -> Cycle:
         self._require_whole()
-        cycle = super().cycle_still()
-        self._touch()
-        return cycle
+        return super().cycle_still()
 
     def failed(self, error: Exception) -> Broken:
         if isinstance(error, SourceHangs):
@@ -581,6 +569,7 @@ class SharedDesktop:
     """Where the metadata block is painted above the program."""
     locale: Mapping[str, str] = field(default_factory=dict[str, str])
     """The variables that set the language and time zone of programs."""
+    screens: Screens | None = None
     plays: set[Play] = field(default_factory=set[Play])
 
     async def clear(self) -> None:

@@ -131,6 +131,10 @@ class Session:
             raise NoTree("no program runs at the moment")
         return await self._play.tree(picture)
 
+    def show(self, world: int) -> None:
+        if self._desktop.screens is not None:
+            self._desktop.screens.show(world)
+
     async def close(self) -> None:
         self._step_channels.close()
         await self._close_spares()
@@ -265,7 +269,7 @@ class Session:
             else:
                 return copy
         self._leave_copy(slot)
-        self._copies[slot] = play.copy(kept, episode_id)
+        self._copies[slot] = play.copy(slot, kept, episode_id)
         return self._copies[slot]
 
     def _leave_copy(self, slot: int) -> None:

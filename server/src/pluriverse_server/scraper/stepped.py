@@ -29,6 +29,7 @@ from pluriverse_server.x11.framebuffer import FILE, NoFramebuffer, framebuffer
 from .descriptors import NotKept
 from .home import HomeError, make_home
 from .limits import Limits, watch
+from .mirror import OWN_SLOT, Screens
 from .pace import Pace, SteppedPace
 from .player import Broken
 from .source_reader import Cycle, KeptReadings, SourceReader
@@ -62,6 +63,9 @@ class Stepped(ABC):
         self.broken: str | None = None
         """Why it can't go on."""
         self.last: Cycle | None = None
+        self.slot = OWN_SLOT
+        self.screens: Screens | None = None
+        """Those of which people see one; None: its own is no world's, but the remote's."""
 
     @property
     @abstractmethod
@@ -88,7 +92,7 @@ class Stepped(ABC):
 
     def pressed(self) -> Sequence[KeyEvent | PointerEvent]:
         """Return what people have pressed since the last call on a screen of the remote's that isn't the program's."""
-        return ()
+        return self.screens.take(self.slot) if self.screens is not None else ()
 
     def begin(self, episode_id: int, seed: int) -> list[Report]:
         """Begin an episode at what was read last; return what follows from that."""
@@ -124,6 +128,11 @@ class Stepped(ABC):
         self.rules.go_back(kept.rules, episode_id)
         self.sources.go_back(kept.readings)
         self.last = kept.last
+        self._touch()
+
+    def _touch(self) -> None:
+        if self.screens is not None:
+            self.screens.touch(self.slot)
 
     def cycle_still(self) -> Cycle:
         """Read every source of a program that stands still. Blocking."""
@@ -133,6 +142,7 @@ class Stepped(ABC):
             self.last = self.sources.read_still(self.pace.unix(), screen=not self.has_ended)
         except (SourceError, ScreenLost, DisplayLost, OSError) as error:
             raise self.failed(error) from error
+        self._touch()
         return self.last
 
     def failed(self, error: Exception) -> Broken:
@@ -144,11 +154,12 @@ class Copy(Stepped):
     """A world beside that of a play, with a screen, a HOME and a time of its own. Blocking; ``close`` ends it."""
 
     def __init__(
-        self, play: Play, kept: KeptPlay, episode_id: int, environment: Mapping[str, str], parent: Path
+        self, play: Play, slot: int, kept: KeptPlay, episode_id: int, environment: Mapping[str, str], parent: Path
     ) -> None:
         """Be at a moment of the play's program, or raise Broken."""
         settings = play.settings
         super().__init__(Rules(settings.game))
+        self.slot = slot
         self._play = play
         self._exit_stack = contextlib.ExitStack()
         # Of a name as long as the play's: the program has it in its memory.
@@ -191,6 +202,10 @@ class Copy(Stepped):
         stopped = threading.Event()
         self._exit_stack.callback(stopped.set)
         watch(Limits(settings.program.limits, world.processes, home), stopped, self.break_off)
+        if (screens := play.screens) is not None:
+            self.screens = screens
+            screens.put(self.slot, memory)
+            self._exit_stack.callback(lambda: screens.remove(self.slot, memory))
 
     @property
     def origin(self) -> Play:

@@ -2,18 +2,35 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import random
 import zlib
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import pytest
 from pluriverse.adapters.gymnasium import PluriverseEnv
 from pluriverse.adapters.snapshots import Snapshot
 from pluriverse.errors import ConfigurationError, RemoteFailed
+from support.chromium import Chromium
 from support.remotes import on_machine
 
 pytestmark = [pytest.mark.display, pytest.mark.timeout(240)]
+
+
+# How many values of the picture are far from what they were when this was defined.
+DIFFERS = """
+const seen = () => {
+  const probe = new OffscreenCanvas(640, 480).getContext("2d", { willReadFrequently: true });
+  probe.drawImage(document.querySelector(".surface:not([data-gone]) canvas"), 0, 0);
+  return probe.getImageData(0, 0, 640, 480).data;
+};
+window.first = seen();
+window.differs = () => seen().filter((value, at) => Math.abs(value - first[at]) > 48).length;
+undefined
+"""
 
 
 def made(address: str, env_id: str) -> PluriverseEnv:
@@ -53,6 +70,36 @@ def test_forks_and_restores_go_on_as_the_environment_did(env_id: str) -> None:
             assert env.core.env.n == again.core.env.n == 1
         finally:
             env.close()
+
+
+@pytest.mark.browser
+async def test_viewer_shows_the_world_that_is_chosen_there(tmp_path: Path) -> None:
+    with on_machine(runtime="desktop") as remote, contextlib.ExitStack() as stack:
+        env = made(remote.address, "desktop.KoboDeluxe-v0")
+        stack.callback(env.close)
+        await asyncio.to_thread(env.reset, seed=3)
+        forked = await asyncio.to_thread(env.fork, 1)
+        stack.callback(forked.close)
+        for _ in range(20):
+            await asyncio.to_thread(forked.step, [3])
+        chromium = await Chromium.start(tmp_path)
+        try:
+            address = f"http://127.0.0.1:{remote.port}/viewer/?password={remote.password}&control=1"
+            await chromium.open(address)
+            await chromium.wait_until("document.getElementById('link').innerText === 'in control'")
+            await chromium.wait_until("document.getElementById('world').length === 2")
+            await chromium.evaluate(DIFFERS)
+            for world, differs in ((1, "> 1000"), (0, "< 100")):
+                await chromium.evaluate(
+                    f"(() => {{ const select = document.getElementById('world'); select.value = '{world}';"
+                    " select.dispatchEvent(new Event('change')); })()"
+                )
+                await chromium.wait_until(f"document.getElementById('world').selectedIndex === {world}")
+                await chromium.wait_until(f"differs() {differs}")
+            forked.close()
+            await chromium.wait_until("!document.getElementById('world').checkVisibility()")
+        finally:
+            await chromium.close()
 
 
 def test_snapshot_with_a_name_is_there_for_another_environment_until_it_is_released(address: str) -> None:

@@ -41,6 +41,7 @@ const feed = new Feed((state) => {
   readings.show(state);
   pad.show(state.keys ?? []);
   showTime(state);
+  showWorlds(state);
   $("readings").hidden = Object.keys(state.readings ?? {}).length === 0;
   panel.live = true;
 });
@@ -266,6 +267,23 @@ $("clockwork").addEventListener("submit", (event) => {
   screen.focus();
 });
 window.addEventListener("pagehide", () => lockstep.leave());
+
+function showWorlds({ worlds = [], world }) {
+  const select = $("world");
+  select.hidden = worlds.length < 2;
+  select.disabled = !control;
+  // An open list stays open.
+  if (worlds.join() === select.dataset.worlds && String(world) === select.value) return;
+  select.dataset.worlds = worlds.join();
+  select.replaceChildren(...worlds.map((slot) => new Option(`World ${slot}`, slot, false, slot === world)));
+}
+
+$("world").addEventListener("change", ({ target }) => {
+  // What is held is released where it was pressed.
+  screen.release();
+  fetch(endpoint("ask/world"), { method: "POST", body: JSON.stringify({ world: Number(target.value) }) });
+  screen.focus();
+});
 
 let picture = null;
 let zoomed = true;
