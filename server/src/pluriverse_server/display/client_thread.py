@@ -9,6 +9,8 @@ from typing import Final, Generic, Protocol, TypeVar
 
 from pluriverse_server.x11.connection import DisplayLost
 
+from .xserver import START_DEADLINE_S
+
 # X answers within a millisecond, or in seconds on a busy machine. A server silent for this long is frozen.
 ANSWER_DEADLINE_S: Final = 5.0
 
@@ -70,9 +72,12 @@ async def open_in_thread(
     display: str,
     *,
     deadline_s: float = ANSWER_DEADLINE_S,
-    open_s: float = ANSWER_DEADLINE_S,
+    open_s: float = START_DEADLINE_S,
 ) -> ClientThread[_C]:
-    """``make`` a client of ``display`` within ``open_s`` seconds; every later call has ``deadline_s``."""
+    """``make`` a client of ``display`` within ``open_s`` seconds; every later call has ``deadline_s``.
+
+    To open one takes some twenty answers, of a server that may just have begun.
+    """
     executor = ThreadPoolExecutor(1, thread_name_prefix=name)
     making = asyncio.get_running_loop().run_in_executor(executor, make)
     try:

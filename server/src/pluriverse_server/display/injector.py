@@ -238,11 +238,8 @@ class AsyncInjector:
         xauthority: Path,
         *,
         deadline_s: float = ANSWER_DEADLINE_S,
-        open_s: float = ANSWER_DEADLINE_S,
     ) -> Self:
-        thread = await open_in_thread(
-            "injector", lambda: Injector(display, xauthority), display, deadline_s=deadline_s, open_s=open_s
-        )
+        thread = await open_in_thread("injector", lambda: Injector(display, xauthority), display, deadline_s=deadline_s)
         return cls(thread)
 
     async def apply(self, events: Sequence[KeyEvent | PointerEvent]) -> None:

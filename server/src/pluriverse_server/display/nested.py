@@ -17,7 +17,7 @@ from pluriverse_server.x11.connection import DisplayLost, write_cookie
 
 from .client_thread import ClientThread, open_in_thread
 from .nested_window import NestedWindow
-from .screen import X_ANSWER_DEADLINE_S, ServerExit
+from .screen import ServerExit
 from .xserver import XServer
 
 NESTED_SCREEN: Final = "nested X server"
@@ -49,12 +49,7 @@ class NestedScreen:
         """
         program = executable("Xephyr", package="xserver-xephyr")
         outer, cookie = environment["DISPLAY"], Path(environment["XAUTHORITY"])
-        window = await open_in_thread(
-            "nested screen",
-            lambda: NestedWindow(outer, cookie, width, height),
-            outer,
-            deadline_s=X_ANSWER_DEADLINE_S,
-        )
+        window = await open_in_thread("nested screen", lambda: NestedWindow(outer, cookie, width, height), outer)
         xauthority = folder / f"nested-{window.client.id:x}.Xauthority"
         try:
             write_cookie(xauthority)

@@ -25,7 +25,7 @@ from pluriverse_server.x11.connection import DisplayLost, write_cookie
 from . import screen_health, vnc
 from .keymap import map_probe_keysyms
 from .vnc_keyboard import VncKeyboard
-from .xserver import XServer
+from .xserver import START_DEADLINE_S, XServer
 
 Backend = Literal["xvfb", "xvnc"]
 
@@ -37,9 +37,6 @@ PROGRAMS: Final[Mapping[Backend, Mapping[str, str]]] = {
 
 # RFB and X both have 16 bits for a screen's sides; X coordinates are signed.
 MAX_SIDE: Final = 32767
-
-# A new X server takes its first connection at once; one that is frozen never does.
-X_ANSWER_DEADLINE_S: Final = 5.0
 
 # A VNC server ends within a millisecond of its X server; which of the two is noticed first is chance.
 ROOT_CAUSE_S: Final = 0.1
@@ -336,7 +333,7 @@ class Screen(ABC):
 
     async def _map_probes(self, x: XServer) -> None:
         try:
-            async with asyncio.timeout(X_ANSWER_DEADLINE_S):
+            async with asyncio.timeout(START_DEADLINE_S):
                 await asyncio.to_thread(map_probe_keysyms, x.display, self.xauthority)
         except (DisplayLost, TimeoutError) as error:
             raise StartError(f"the X server runs but accepts no connection: {error}\n{x.child.output_tail}") from error
