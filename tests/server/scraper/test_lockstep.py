@@ -170,7 +170,8 @@ async def test_program_without_its_clock_is_frozen_between_steps_and_says_so(tmp
         assert (await scraped.until(Ready)).info == {"lockstep": "frozen"}
         await agent.first()
         _, before = await agent.play()
-        assert game_of(scraped).status() == psutil.STATUS_STOPPED
+        # It does nothing more, but is only stopped on its next turn.
+        await eventually(lambda: game_of(scraped).status() == psutil.STATUS_STOPPED)
         _, after = await agent.play(frames=10)
         assert not np.array_equal(before, after)
 

@@ -28,9 +28,9 @@ def mode(*words: str) -> dict[str, Any]:
 
 def programs() -> list[psutil.Process]:
     """The programs that run, without their keepers, whose command lines name them as well."""
-    running = children("game.py")
-    # Looked for last: what is a keeper's copy at first is its program soon.
-    keepers = {process.pid for process in children("scraper.keeper")}
+    before, running, after = (children(name) for name in ("scraper.keeper", "game.py", "scraper.keeper"))
+    # Some end in between, or begin.
+    keepers = {process.pid for process in (*before, *after)}
     return [process for process in running if process.pid not in keepers]
 
 
