@@ -1,7 +1,5 @@
 """What all tests share: settings, one kind for each test, and a word about those that were left out."""
 
-from __future__ import annotations
-
 import faulthandler
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Tests mirror the source: from the path of a module follows where its tests are, and back."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Final
 

@@ -1,7 +1,5 @@
 """The image of a runtime that isn't shipped: what Docker gets, and with an engine, what comes of it."""
 
-from __future__ import annotations
-
 import io
 import re
 import tarfile

@@ -1,7 +1,5 @@
 """What the page that labels a recording is told of the runtime around it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

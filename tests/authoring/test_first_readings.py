@@ -1,7 +1,5 @@
 """Ends that hold as an episode begins are found without running anything."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A recording's pictures in any order, and what was told of them."""
 
-from __future__ import annotations
-
 import io
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The runtime that ``init`` writes, run for real: nothing of it reports, all that agents get is read."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

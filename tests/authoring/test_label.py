@@ -1,7 +1,5 @@
 """The page that labels recordings, in a real browser, with a real recording."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 from collections.abc import AsyncGenerator, Sequence

@@ -1,7 +1,5 @@
 """Labels: what is written is read, and what doesn't fit is told with its place."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

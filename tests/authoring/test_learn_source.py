@@ -1,7 +1,5 @@
 """Glyphs that are learnt from a runtime's labelled recordings: which of them, which moments, and what is told."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A look at a real program in the viewer: a region is dragged, read, named and written."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Wrong rules: which of them a recording would notice, and which not."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Programs that propose what a recording's pictures show: what they are asked, and what becomes of their answers."""
 
-from __future__ import annotations
-
 import json
 import sys
 import time

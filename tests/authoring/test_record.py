@@ -1,7 +1,5 @@
 """Recording as the command does it: real remotes, whose recording begins, or is refused with the reason."""
 
-from __future__ import annotations
-
 import errno
 import os
 from pathlib import Path

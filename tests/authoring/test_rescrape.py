@@ -1,7 +1,5 @@
 """Episodes are found again by the present rules, in recordings that were made with others, or with none."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Whether a small X program has the same start with each seed, as it declares."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

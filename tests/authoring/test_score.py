@@ -1,7 +1,5 @@
 """Scoring: recordings that are made here, of which the truth is known, are read again and compared with it."""
 
-from __future__ import annotations
-
 import io
 import json
 from dataclasses import replace

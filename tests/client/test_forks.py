@@ -1,7 +1,5 @@
 """A forked child and its parent's environments: a clear error at once in each call, and no harm to the parent."""
 
-from __future__ import annotations
-
 import gzip
 import os
 import signal

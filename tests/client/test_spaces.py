@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from pluriverse.env.actions import parse_actions
 from pluriverse.spaces import ChoiceSpace, DiscreteSpace, EventSpace, ObservationSpace
 from pluriverse_protocol.events import KeyEvent, PointerEvent

@@ -3,8 +3,6 @@
 Calls and parameters are found by looking, so that a new one is covered by itself, or has to be told of here.
 """
 
-from __future__ import annotations
-
 import contextlib
 import copy
 import inspect

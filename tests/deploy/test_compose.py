@@ -1,7 +1,5 @@
 """docker-compose.yml as compose reads it, with the file beside it. No engine is asked."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

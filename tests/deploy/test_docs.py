@@ -1,7 +1,5 @@
 """What docs/fleet.md says of Kubernetes names what there is."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

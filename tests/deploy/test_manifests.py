@@ -1,7 +1,5 @@
 """deploy/kubernetes, rendered with helm, and validated object by object."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

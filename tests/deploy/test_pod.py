@@ -1,7 +1,5 @@
 """The pod of deploy/kubernetes, run as a container of Docker with what its manifest says."""
 
-from __future__ import annotations
-
 import time
 import urllib.error
 import urllib.request

@@ -1,7 +1,5 @@
 """The authors' tutorial, docs/authoring.md, followed to the letter with a game that isn't shipped."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

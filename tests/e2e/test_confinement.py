@@ -1,7 +1,5 @@
 """What a program can learn and reach of its remote, on this machine and in containers."""
 
-from __future__ import annotations
-
 import json
 import secrets
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The first hour of somebody who trains or tries an agent: nothing is silent, misleading, or in others' words."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The first hour of somebody who lets a language model play, as docs/models.md has it."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

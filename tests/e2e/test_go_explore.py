@@ -1,7 +1,5 @@
 """The examples that go back and fork: what they say is so."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

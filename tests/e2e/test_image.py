@@ -1,7 +1,5 @@
 """The image: what it promises about itself, and what docker does with it."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import time

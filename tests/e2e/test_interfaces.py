@@ -1,7 +1,5 @@
 """What agents rely on holds in every interface, and for games, pages, movies and other programs alike."""
 
-from __future__ import annotations
-
 import importlib
 import math
 import time

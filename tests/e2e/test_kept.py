@@ -4,8 +4,6 @@ For gym-core a few of each in seconds; for every runtime, on both displays and i
 whose figures are in docs/operating.md.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import fcntl

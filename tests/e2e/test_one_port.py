@@ -1,7 +1,5 @@
 """A remote by its one port, and with TLS: agents, TigerVNC's viewer, and a browser."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import hashlib

@@ -1,7 +1,5 @@
 """What the documentation tells people to type, typed."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

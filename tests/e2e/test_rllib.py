@@ -1,7 +1,5 @@
 """RLlib, as in the examples: two runners with remotes of their own, which it makes in processes of its own."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

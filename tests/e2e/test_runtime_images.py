@@ -1,7 +1,5 @@
 """The images of the runtimes: hardened, without any network, each plays."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

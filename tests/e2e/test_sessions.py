@@ -1,7 +1,5 @@
 """What a program shows follows from its seed and its actions, not from the session that its remote was started in."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What make wheels built, installed where there is neither a checkout nor a compiler."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """One remote in lockstep for all agents."""
 
-from __future__ import annotations
-
 from collections.abc import Generator
 
 import pytest

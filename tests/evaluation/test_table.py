@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from pluriverse_eval.table import tabulate
 from support.evaluated import episode
 

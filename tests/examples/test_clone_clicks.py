@@ -1,7 +1,5 @@
 """The example that clones a script, from a recording of a few seconds."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Examples of providers' models play by what models have asked for, as it was recorded."""
 
-from __future__ import annotations
-
 from collections.abc import Generator, Sequence
 from copy import copy
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """The example that learns a game of Debian's, for a few episodes."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

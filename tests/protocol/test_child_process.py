@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 from pluriverse_protocol.child_process import (
     PASSED_ON_VARIABLE,

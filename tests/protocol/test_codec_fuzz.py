@@ -1,7 +1,5 @@
 """The codecs against mutated input: whatever comes, a message or a RemoteProtocolError. Bounded, for each CI run."""
 
-from __future__ import annotations
-
 import copy
 import json
 from collections.abc import Callable

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from pluriverse_protocol.control_frames import ControlFrames
 from pluriverse_protocol.limits import MAX_CONTROL_FRAMES_AT_ONCE, MAX_CONTROL_FRAMES_PER_S
 

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from pluriverse_protocol import Headers, decode_from_agent, encode, limits
 from pluriverse_protocol.events import PointerEvent
 from pluriverse_protocol.messages import Action, Reset

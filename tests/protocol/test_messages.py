@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import inspect
 from typing import Any, get_args
 

@@ -1,7 +1,5 @@
 """A recording's file: what was written is read, whole, cut or damaged."""
 
-from __future__ import annotations
-
 import tracemalloc
 from pathlib import Path
 

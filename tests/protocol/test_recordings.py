@@ -1,7 +1,5 @@
 """Recordings: what is written is what is read, however it is cut; what is damaged is named, what was before kept."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import struct

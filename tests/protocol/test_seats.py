@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 from pluriverse_protocol import seats
 from pluriverse_protocol.limits import MAX_TOKEN_CHARS

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 from pluriverse_protocol.steady_clock import RECENT_S, SteadyClock
 

@@ -1,7 +1,5 @@
 """Trees on the wire: what fits is read back as it was, what doesn't is refused with the reason."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

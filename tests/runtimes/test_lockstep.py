@@ -1,7 +1,5 @@
 """Episodes in lockstep, played twice by an agent in a whole remote: the same seed and actions give the same."""
 
-from __future__ import annotations
-
 import pytest
 from support.nightly import nightly_but
 from support.remotes import on_machine

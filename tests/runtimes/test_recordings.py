@@ -1,7 +1,5 @@
 """The recordings that runtimes carry, read again: nothing is misread, counted twice or missed."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

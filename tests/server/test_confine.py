@@ -1,7 +1,5 @@
 """What a confined program can't do, in processes of their own."""
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import os

@@ -1,7 +1,5 @@
 """The episode machine against a model that knows nothing of its table, only of what agents are promised."""
 
-from __future__ import annotations
-
 import itertools
 import math
 

@@ -1,7 +1,5 @@
 """The clock of a loop whose process is stopped for a while."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 from pluriverse_protocol.env_spaces import Choice, Spaces
 from pluriverse_protocol.events import KeyEvent, PointerEvent

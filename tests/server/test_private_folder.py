@@ -1,7 +1,5 @@
 """What a process that is killed leaves in /tmp, and who removes it."""
 
-from __future__ import annotations
-
 import signal
 import socket
 import subprocess

@@ -1,7 +1,5 @@
 """Tasks and timers that fail while nobody waits for them."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 

@@ -1,7 +1,5 @@
 """What of a client's frames the server's WebSockets refuse."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from pathlib import Path

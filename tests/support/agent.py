@@ -1,7 +1,5 @@
 """A v0 agent for tests: sends what it is told, keeps all that it hears."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import contextlib

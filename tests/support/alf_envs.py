@@ -1,7 +1,5 @@
 """An ALF environment in which everything is known beforehand."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

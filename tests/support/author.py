@@ -1,7 +1,5 @@
 """An author of runtimes, who types commands."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import os

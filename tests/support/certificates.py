@@ -1,7 +1,5 @@
 """Certificates that sign themselves."""
 
-from __future__ import annotations
-
 import datetime as dt
 from pathlib import Path
 

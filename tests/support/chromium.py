@@ -1,7 +1,5 @@
 """A Chromium for tests, headless or on a screen: started with a fresh profile, driven over DevTools."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

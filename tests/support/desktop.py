@@ -1,7 +1,5 @@
 """A screen for tests: Xvfb, a TigerVNC server on a free port, and one window over all of it that notes its input."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import subprocess

@@ -1,7 +1,5 @@
 """Tasks and results of evaluations, for tests."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from pluriverse_eval.results import Episode, Run

@@ -1,7 +1,5 @@
 """A game of the runtime ``desktop`` in a whole remote, with an agent and a viewer on it."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from collections.abc import AsyncGenerator

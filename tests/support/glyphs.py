@@ -1,7 +1,5 @@
 """Draws numbers as games do: in fixed and proportional fonts, smoothed or not, on what happens to lie behind them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal

@@ -1,7 +1,5 @@
 """greed for tests: somebody who plays it, and somebody who reads its score without any of our readers."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 import subprocess

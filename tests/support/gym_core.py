@@ -1,7 +1,5 @@
 """The gym-core program as a test plays it."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import time

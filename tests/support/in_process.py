@@ -1,7 +1,5 @@
 """A whole remote within this process, and who is on it."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from collections.abc import AsyncGenerator

@@ -1,7 +1,5 @@
 """Keys and buttons pressed by either way in, a viewer or the rewarder protocol, and key combinations by name."""
 
-from __future__ import annotations
-
 from typing import Final, Protocol
 
 from pluriverse_protocol.events import KeyEvent, PointerEvent

@@ -1,7 +1,5 @@
 """How well a reader reads crops that it hasn't seen before."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 
 from pluriverse_server.manifest.conditions import Value

@@ -1,7 +1,5 @@
 """An API server of Kubernetes for tests: real HTTP, with versions, watches, rights and trouble."""
 
-from __future__ import annotations
-
 import contextlib
 import email.utils
 import json

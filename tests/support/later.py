@@ -1,7 +1,5 @@
 """Modules that take seconds to import, for the tests that need them: collecting the others needn't wait."""
 
-from __future__ import annotations
-
 import importlib
 import importlib.util
 from typing import Any

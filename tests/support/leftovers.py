@@ -1,7 +1,5 @@
 """What a test left behind: processes, and private folders."""
 
-from __future__ import annotations
-
 import tempfile
 import time
 from pathlib import Path

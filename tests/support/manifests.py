@@ -1,7 +1,5 @@
 """The chart in deploy/kubernetes as helm renders it, and what validates it."""
 
-from __future__ import annotations
-
 import functools
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Parameters of which a few are tested each day, and the others in the night."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

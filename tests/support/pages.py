@@ -1,7 +1,5 @@
 """Runtimes of web pages for tests: a folder of small pages, one an environment, and a whole remote that plays them."""
 
-from __future__ import annotations
-
 import contextlib
 import shutil
 import tempfile

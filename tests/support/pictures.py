@@ -1,7 +1,5 @@
 """Pictures that decoders are tried with."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

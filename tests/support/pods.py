@@ -1,7 +1,5 @@
 """Remotes of this machine as a cluster has them: the same ports at addresses of their own, and one token for all."""
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import os

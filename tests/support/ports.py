@@ -1,7 +1,5 @@
 """TCP ports for tests."""
 
-from __future__ import annotations
-
 import itertools
 import os
 import random

@@ -1,7 +1,5 @@
 """The processes that a test started, and their end."""
 
-from __future__ import annotations
-
 import contextlib
 import subprocess
 

@@ -1,7 +1,5 @@
 """What readers' tests have in common: a program to read, and waiting for what it does from a plain test."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """A Ray cluster of several nodes on this machine, and what runs on it."""
 
-from __future__ import annotations
-
 import contextlib
 import tempfile
 from collections.abc import Generator

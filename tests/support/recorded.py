@@ -1,7 +1,5 @@
 """A recording for tests: a square that moves, a score that is misread once, and two episodes."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final

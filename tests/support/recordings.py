@@ -1,7 +1,5 @@
 """Recordings written by hand: an episode in which a bar grows with each press of a key."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """A line that can fail: a TCP relay that can fall silent both ways, or drop what goes over it."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import socket

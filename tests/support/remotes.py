@@ -1,7 +1,5 @@
 """Remotes to test against from end to end: as processes of this machine, or in a container."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

@@ -1,7 +1,5 @@
 """Episodes in lockstep that are played again, to see whether they are the same."""
 
-from __future__ import annotations
-
 import hashlib
 import random
 from collections.abc import Sequence

@@ -5,8 +5,6 @@ that the server doesn't paint the pointer into ``framebuffer``). One request for
 change is sent to it the moment that the server has it.
 """
 
-from __future__ import annotations
-
 import select
 import socket
 import time

@@ -1,7 +1,5 @@
 """Streams of every encoding, and what can happen to them."""
 
-from __future__ import annotations
-
 import random
 import zlib
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The other side of every encoding: pictures into bytes, as simply as can be. Pictures are RGB, (height, width, 3)."""
 
-from __future__ import annotations
-
 import random
 import struct
 import zlib

@@ -3,8 +3,6 @@
 Keys: Return leaves the menu, Right scores, x loses, q ends the program with status 7, and some do harm, each its own.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 from collections.abc import AsyncGenerator, Callable, Sequence

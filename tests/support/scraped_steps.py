@@ -1,7 +1,5 @@
 """A small program in lockstep under the daemon's keeper of programs, and the agent that steps it."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import socket

@@ -1,7 +1,5 @@
 """An environment that gives what the test wrote down, and keeps what it was told; for wrappers."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast

@@ -1,7 +1,5 @@
 """Scripts as modules, whose folders are no packages."""
 
-from __future__ import annotations
-
 import importlib.util
 from pathlib import Path
 from types import ModuleType

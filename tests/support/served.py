@@ -1,7 +1,5 @@
 """The daemon without a screen: real sockets, a real program (``support.toy``), and the episode machine between them."""
 
-from __future__ import annotations
-
 import contextlib
 import socket
 from collections.abc import AsyncGenerator

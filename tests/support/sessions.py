@@ -1,7 +1,5 @@
 """Sessions that a remote may be started from: one whose variables all mean harm to what it starts, and an empty one."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

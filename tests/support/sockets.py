@@ -1,7 +1,5 @@
 """Servers on threads that do with their connections what a test says, byte by byte."""
 
-from __future__ import annotations
-
 import contextlib
 import socket
 import threading

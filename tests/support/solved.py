@@ -1,7 +1,5 @@
 """The tasks of the shipped suite, and drawings of what its scripts are to see."""
 
-from __future__ import annotations
-
 from typing import Any, Final, cast
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A page of a runtime in lockstep, with a browser and a screen of its own, without a remote around them."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import itertools

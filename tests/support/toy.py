@@ -4,8 +4,6 @@ The program connects the report socket with a socket of the test's, line by line
 requests and writes reports, each at the moment that the test wants.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The viewer's routes on a free port, with a state that a test may change: all of a remote that the page knows of."""
 
-from __future__ import annotations
-
 import contextlib
 import time
 from collections.abc import AsyncGenerator

@@ -1,7 +1,5 @@
 """Handmade VNC servers: every byte they send is known, and so is when. Real ones may tear what they show."""
 
-from __future__ import annotations
-
 import contextlib
 import socket
 import struct

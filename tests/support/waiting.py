@@ -1,7 +1,5 @@
 """Waiting for what has no event of its own: by looking, often, and with a deadline."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """gnome-2048, whose widgets are read, on a screen and a bus of its own."""
 
-from __future__ import annotations
-
 import contextlib
 import subprocess
 from collections.abc import Generator, Mapping

@@ -1,7 +1,5 @@
 """Hypothesis strategies for everything that the two conversations carry."""
 
-from __future__ import annotations
-
 import math
 import typing
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """World of Bits for tests: the runtime, told to say what is on its page as well, and a player with VNC's hands."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field

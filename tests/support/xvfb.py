@@ -1,7 +1,5 @@
 """A real X server of one's own for a test, and its pixels."""
 
-from __future__ import annotations
-
 import contextlib
 import mmap
 import os

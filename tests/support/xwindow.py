@@ -1,7 +1,5 @@
 """A window that covers an X screen, has the keyboard, and tells what reaches it: a program to test screens with."""
 
-from __future__ import annotations
-
 import select
 import time
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """What is kept of a picture beside regions, and of a recording that is written anew, and smaller."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

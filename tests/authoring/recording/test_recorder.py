@@ -1,7 +1,5 @@
 """A recorder on a real screen: what is drawn, said and pressed there comes out of its file again."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import logging

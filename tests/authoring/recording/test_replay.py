@@ -1,7 +1,5 @@
 """Replays: the moments at which a program's sources are read, of a recording that is made here."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

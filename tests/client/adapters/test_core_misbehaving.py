@@ -1,7 +1,5 @@
 """Remotes that break the protocol: each is refused at once, in words that name it and what it sent."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import struct

@@ -1,7 +1,5 @@
 """Going back in lockstep, over real remotes: by what they keep, and by playing again."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Generator, Sequence
 from dataclasses import replace

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 from pluriverse.catalogue import environments
 from pluriverse.runtimes import VARIABLE, listed

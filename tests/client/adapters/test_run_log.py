@@ -1,7 +1,5 @@
 """Runs as files: what comes back of them, and what isn't one."""
 
-from __future__ import annotations
-
 import gzip
 import tracemalloc
 from pathlib import Path

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from pluriverse.env.connections import FIRST_PAUSE_S, JITTER, LONGEST_PAUSE_S, STEADY_S, Backoff
 
 EVEN = 0.5

@@ -1,7 +1,5 @@
 """The vector's semantics, over real rewarder connections to programs that do what the test says."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import threading

@@ -1,7 +1,5 @@
 """The vector over real remotes: screens, programs, and what happens to them."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import socket

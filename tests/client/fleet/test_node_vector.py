@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 from pluriverse.errors import Misuse
 from pluriverse.fleet.node_vector import NodeVector

@@ -1,7 +1,5 @@
 """Vectors on a Ray cluster of two nodes, which are processes of this machine."""
 
-from __future__ import annotations
-
 import gc
 import re
 from collections.abc import Generator

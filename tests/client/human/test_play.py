@@ -1,7 +1,5 @@
 """A person plays a real remote on a desktop with a window manager; their hands are XTEST's."""
 
-from __future__ import annotations
-
 import contextlib
 import importlib.util
 import os

@@ -1,7 +1,5 @@
 """Streams of every encoding, to be damaged."""
 
-from __future__ import annotations
-
 import pytest
 from support.rfb_damage import whole_streams
 

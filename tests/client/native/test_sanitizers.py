@@ -1,7 +1,5 @@
 """The decoder's C, built with AddressSanitizer and UndefinedBehaviorSanitizer, fed with damaged streams."""
 
-from __future__ import annotations
-
 import struct
 import subprocess
 from pathlib import Path

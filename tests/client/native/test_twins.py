@@ -1,7 +1,5 @@
 """The two decoders make the same of the same bytes, however damaged."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """The WebSocket in C makes the same of the same bytes as its twin in Python, however they are cut or damaged."""
 
-from __future__ import annotations
-
 import ctypes
 import enum
 import random

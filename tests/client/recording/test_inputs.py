@@ -1,7 +1,5 @@
 """What people do becomes the action of an agent that would have done the same."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from pluriverse.adapters.actions import ActionMap

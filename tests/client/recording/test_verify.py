@@ -1,7 +1,5 @@
 """Runs that are recorded and played again, on a real remote."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from pathlib import Path

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 from pluriverse.remotes.free import Full, Remotes, one_by_one
 

@@ -1,7 +1,5 @@
 """Leases as their holders use them, with the daemon that gives them."""
 
-from __future__ import annotations
-
 import asyncio
 import socket
 import threading

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import contextlib
 from dataclasses import dataclass
 from urllib.parse import urlencode

@@ -1,7 +1,5 @@
 """What somebody who waits is shown, and when nothing is."""
 
-from __future__ import annotations
-
 import io
 import logging
 import sys

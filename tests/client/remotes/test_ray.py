@@ -1,7 +1,5 @@
 """Remotes on a Ray cluster of three nodes, which are processes of this machine."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Generator

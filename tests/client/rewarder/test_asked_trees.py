@@ -1,7 +1,5 @@
 """Trees that threads wait for: each gets its own answer, refusal, or word that none comes."""
 
-from __future__ import annotations
-
 import pytest
 from pluriverse.errors import Misuse, RemoteFailed
 from pluriverse.rewarder import asked_trees

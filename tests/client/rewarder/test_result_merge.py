@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from typing import Any
 
 from pluriverse.rewarder.result import MAX_INFO_KEYS, merge_info, reported

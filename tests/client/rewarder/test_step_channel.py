@@ -1,7 +1,5 @@
 """Step channels to a real remote, and to servers that answer as no remote does."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import time

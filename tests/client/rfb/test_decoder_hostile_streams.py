@@ -1,7 +1,5 @@
 """A server that means harm, or is broken: typed errors, nothing else, and no more memory than the limits allow."""
 
-from __future__ import annotations
-
 import contextlib
 import struct
 import zlib

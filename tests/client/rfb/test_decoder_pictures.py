@@ -1,7 +1,5 @@
 """Every encoding, made by a small encoder out of pictures of all kinds, for both decoders."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

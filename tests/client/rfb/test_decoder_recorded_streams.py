@@ -1,7 +1,5 @@
 """What TigerVNC sent once, byte for byte: each encoding, in updates of pictures of all kinds."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

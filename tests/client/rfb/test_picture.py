@@ -1,7 +1,5 @@
 """What is made of a screen, in Python; tests/client/native compares it with what the native decoder makes."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

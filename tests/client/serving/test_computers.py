@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import threading
 from collections.abc import Generator
 from concurrent.futures import CancelledError, ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """The server of the Model Context Protocol from its start to its end, whatever is under way then."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import os

@@ -1,7 +1,5 @@
 """Environments over the Model Context Protocol, with its official client, by both transports."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import contextlib

@@ -1,7 +1,5 @@
 """Environments that OpenEnv's own clients and validator use."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import re

@@ -1,7 +1,5 @@
 """EnvPool's checker, on environments that keep its promises and on one that doesn't."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Both drivers run the same tests."""
 
-from __future__ import annotations
-
 import gc
 import os
 import threading

@@ -1,7 +1,5 @@
 """Both drivers against handmade servers, of which every byte is known."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import struct

@@ -1,7 +1,5 @@
 """The way in: handmade servers that won't have it."""
 
-from __future__ import annotations
-
 import pytest
 from pluriverse.rfb.errors import BadHandshake
 from pluriverse.vnc import VncOptions, connect, wait_for_frames

@@ -1,7 +1,5 @@
 """Both drivers before handmade servers whose RFB is in a WebSocket; how it is cut, tests/client/native tries."""
 
-from __future__ import annotations
-
 import contextlib
 import socket
 import time

@@ -1,7 +1,5 @@
 """The tables of gym-core, which those of the wrappers are compared with."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pluriverse
 import pytest
 from pluriverse.errors import ConfigurationError, RemoteFailed

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 from pluriverse.errors import ConfigurationError
 from pluriverse.wrappers import Joint

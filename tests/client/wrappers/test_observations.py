@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from pluriverse.spaces import ScreenObservation
 from pluriverse.wrappers import CropObservation, Vision
 from support.scripted import Script, ScriptedEnv, seen

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 from pluriverse.spaces import PEEK_REWARD
 from pluriverse.wrappers import BlockingReset, Throttle, pacing

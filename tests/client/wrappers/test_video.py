@@ -1,7 +1,5 @@
 """Films that can't be written, or not to their end, are told as such."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Models behind endpoints, of which one here answers as it is told to."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import threading

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 from pluriverse_protocol.rfb import messages
 from pluriverse_protocol.rfb.limits import MAX_FENCE_BYTES

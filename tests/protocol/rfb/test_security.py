@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from pluriverse_protocol.rfb.des import encrypt_block
 from pluriverse_protocol.rfb.security import (
     answer_challenge,

@@ -1,7 +1,5 @@
 """The forms: each is filled in a whole remote, and pays what the widgets hold."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

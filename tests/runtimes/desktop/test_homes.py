@@ -1,7 +1,5 @@
 """The settings and scores that the games begin with: no game asks for a name instead of saying that it is over."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 

@@ -1,7 +1,5 @@
 """The puzzles of the runtime: each is played in a whole remote, and pays what its rules say."""
 
-from __future__ import annotations
-
 import pytest
 from support.free_games import playing
 from support.waiting import eventually

@@ -1,7 +1,5 @@
 """The games in a terminal: no key and no click leads out of them."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from typing import Any, Final

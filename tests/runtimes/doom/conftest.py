@@ -1,7 +1,5 @@
 """The runtime's own modules, a display for its engine, and its program with the test at the other end of its socket."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Iterator

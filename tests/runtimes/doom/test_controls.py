@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from doom.controls import action, choices
 
 

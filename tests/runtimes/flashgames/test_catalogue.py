@@ -1,7 +1,5 @@
 """The catalogue: the games that come with the runtime, and those of a user's own folder."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Flash games played over VNC, and what they pay by their rules."""
 
-from __future__ import annotations
-
 import hashlib
 import shutil
 import subprocess

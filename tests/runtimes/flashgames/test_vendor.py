@@ -1,7 +1,5 @@
 """What fills vendor/: the games compiled by the real haxe, and Ruffle fetched by the real npm."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from types import ModuleType
 from typing import Final

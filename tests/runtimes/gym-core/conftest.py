@@ -1,7 +1,5 @@
 """The runtime's own modules, and its program on a real display with the test at the other end of its socket."""
 
-from __future__ import annotations
-
 import sys
 import warnings
 from collections.abc import Iterator

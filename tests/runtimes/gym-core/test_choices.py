@@ -1,7 +1,5 @@
 """What agents are told of each environment's keys and actions, compared with Gymnasium and ale-py themselves."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Generator, Iterable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Kept emulators play exactly what freshly loaded ones play."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 from typing import Any

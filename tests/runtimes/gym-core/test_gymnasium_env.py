@@ -1,7 +1,5 @@
 """Gymnasium's and minigrid's environments as the runtime plays them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import gymnasium

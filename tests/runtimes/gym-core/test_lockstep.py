@@ -1,7 +1,5 @@
 """Episodes in lockstep: the program in a real process on a real X server, stepped over a step channel."""
 
-from __future__ import annotations
-
 import random
 import time
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The options of Atari games, compared with ale-py itself."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import ale_py

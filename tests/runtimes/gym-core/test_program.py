@@ -1,7 +1,5 @@
 """The program: a real process on a real X server, with the test as its daemon."""
 
-from __future__ import annotations
-
 import signal
 import time
 

@@ -1,7 +1,5 @@
 """Games go back to what they were, also those with sticky actions."""
 
-from __future__ import annotations
-
 import random
 from typing import Any
 

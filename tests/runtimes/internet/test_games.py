@@ -1,7 +1,5 @@
 """The pages played over VNC, and what they pay by their rules."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncGenerator, Iterator
 from pathlib import Path
 from typing import Final

@@ -1,7 +1,5 @@
 """The example of a page of one's own, with sites of this machine in the place of those that it names."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Generator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """What fills www/vendor/: the Minesweeper that npm fetches."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from types import ModuleType
 from typing import Final

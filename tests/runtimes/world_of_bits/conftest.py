@@ -1,7 +1,5 @@
 """The runtime with its pages, which are fetched if they aren't there, and one remote that plays all tasks."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import AsyncGenerator

@@ -1,7 +1,5 @@
 """The catalogue is whole, and says of each task what its page says."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import re

@@ -1,7 +1,5 @@
 """Tasks in lockstep, played twice by an agent in a whole remote: the same seed and actions give the same."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import random

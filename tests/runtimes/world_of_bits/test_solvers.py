@@ -1,7 +1,5 @@
 """Tasks of all kinds, by VNC: who does what is asked for gets the whole reward, who does not gets a negative one."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Awaitable, Callable
 from typing import Final

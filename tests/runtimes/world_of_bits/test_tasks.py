@@ -1,7 +1,5 @@
 """Every task is begun, begun again, and left to its own clock."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

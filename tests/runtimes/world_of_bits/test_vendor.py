@@ -1,7 +1,5 @@
 """What is fetched is what was pinned, and fetched once."""
 
-from __future__ import annotations
-
 import hashlib
 import zipfile
 from pathlib import Path

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from pluriverse_server.access.connections import ConnectionTable
 
 

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 from pluriverse_server.access.audit import AuditLog
 from pluriverse_server.access.connections import LOG_EVERY_S, ConnectionTable

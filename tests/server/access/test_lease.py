@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 from pluriverse_server.access.lease import MAX_TTL_S, MIN_TTL_S, Lease, parse_ttl
 from pluriverse_server.access.tokens import Role, Token, parse_tokens

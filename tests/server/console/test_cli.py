@@ -1,7 +1,5 @@
 """The command, as people type it: in a process of its own, with real signals and exit statuses."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import json

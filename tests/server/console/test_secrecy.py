@@ -1,7 +1,5 @@
 """A process that keeps its password, and those of the same user that look for it."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import subprocess

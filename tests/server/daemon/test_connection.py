@@ -1,7 +1,5 @@
 """One connection: requests and their replies, bad input, slow readers."""
 
-from __future__ import annotations
-
 import asyncio
 import socket
 import time

@@ -1,7 +1,5 @@
 """The rewarder port: authentication, health, metrics, and what isn't a WebSocket."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import json

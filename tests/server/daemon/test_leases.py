@@ -1,7 +1,5 @@
 """Who may be the agent while there is a lease, and how leases end."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from pathlib import Path

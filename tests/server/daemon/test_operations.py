@@ -1,7 +1,5 @@
 """Leases, restarts and the remote's end over HTTP: who may, and what is answered."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import AsyncGenerator
 from pathlib import Path

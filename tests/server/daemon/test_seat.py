@@ -1,7 +1,5 @@
 """The seat of an agent that may come back: what it missed is sent again, all of it and nothing else."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """The send queue against a reader that may be as slow as it likes."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any
 

@@ -1,7 +1,5 @@
 """All connections together: who is the agent, who watches, and when they are hung up on."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Everything that may be left in an X server is left there, by whoever would, and is gone afterwards."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from collections.abc import Callable, Iterator

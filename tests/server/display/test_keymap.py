@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 from pluriverse_server.display import Screen
 from pluriverse_server.display.keymap import PROBE_KEYCODES, Keymap, Stroke

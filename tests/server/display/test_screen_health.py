@@ -1,7 +1,5 @@
 """Servers that are there, and answer no more."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import errno

@@ -1,7 +1,5 @@
 """A display for the kit's tests, with a window and somebody who types; and both ends of the report socket."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 from pluriverse_protocol import metadata
 from pluriverse_server.kit import MetadataBlock, Window

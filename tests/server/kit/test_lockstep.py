@@ -1,7 +1,5 @@
 """Steps of an agent on a real step channel, of an episode that counts them."""
 
-from __future__ import annotations
-
 import os
 import select
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Slots in processes of their own: episodes that count frames, with an agent on each step channel."""
 
-from __future__ import annotations
-
 import os
 import select
 import time

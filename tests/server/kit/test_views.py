@@ -1,7 +1,5 @@
 """Pictures as agents ask for them, beside those that agents make themselves."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Programs to give a clock to: compiled here, and ended with the test."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from collections.abc import Callable, Iterator, Sequence

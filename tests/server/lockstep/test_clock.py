@@ -1,7 +1,5 @@
 """Real programs that run by a clock of ours, in all of which time is what it says."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import time

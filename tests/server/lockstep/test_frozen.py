@@ -1,7 +1,5 @@
 """A static program, which nothing can be preloaded into, stands still between steps all the same."""
 
-from __future__ import annotations
-
 import subprocess
 import time
 from collections.abc import Callable

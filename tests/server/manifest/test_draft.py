@@ -1,7 +1,5 @@
 """A runtime whose pictures are still to be cut goes on without what needs them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 from pluriverse_server.manifest.key_combinations import parse_combination
 from pluriverse_server.manifest.page import PageTable

@@ -1,7 +1,5 @@
 """Overlays on a screen, and both ways that an agent's keys and buttons come in."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 
 import pytest

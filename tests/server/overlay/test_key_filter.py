@@ -1,7 +1,5 @@
 """The guard on real screens, with keys and buttons that come in as agents' do."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

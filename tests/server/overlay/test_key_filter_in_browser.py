@@ -1,7 +1,5 @@
 """The guard before a real browser that covers the screen."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """Trees that a scraper is asked for: each who asks gets its own, or the reason why there is none."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

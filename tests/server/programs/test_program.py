@@ -1,7 +1,5 @@
 """The program's keeper, with real programs that behave well and badly."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from pluriverse_server.manifest.game import GameTables
 from pluriverse_server.programs.scraped import ATTEMPTS, OWN_TIME_S, patience_s
 

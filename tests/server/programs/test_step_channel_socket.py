@@ -1,7 +1,5 @@
 """Where programs take step channels from the daemon, with a program's end of the socket."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import socket

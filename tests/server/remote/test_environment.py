@@ -1,7 +1,5 @@
 """What agents hear of episodes, over the wire, with a real program that does what the test tells it."""
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 import os

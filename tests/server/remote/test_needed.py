@@ -1,7 +1,5 @@
 """What a runtime needs of its machine: told all at once, with the command that installs it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

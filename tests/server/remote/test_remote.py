@@ -1,7 +1,5 @@
 """A whole remote, with a real screen of each kind and a program that does what the test tells it."""
 
-from __future__ import annotations
-
 import asyncio
 import errno
 import os

@@ -1,7 +1,5 @@
 """What is on the screen of a whole remote: the overlay over a page, and over a program that paints no block itself."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal

@@ -1,7 +1,5 @@
 """A program under its keeper: how it starts, what it says, how it ends."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

@@ -1,7 +1,5 @@
 """Scraped programs in lockstep, with the daemon's and the agent's ends of a step channel."""
 
-from __future__ import annotations
-
 import asyncio
 import sys
 from pathlib import Path
@@ -19,6 +17,7 @@ from pluriverse_server.scraper.lockstep import HANGS, ScrapedSteps
 from pluriverse_server.scraper.pace import SteppedPace
 from support.scraped import HEIGHT, MANIFEST, WIDTH
 from support.scraped_steps import begun, game_of, key, stepping
+from support.waiting import eventually
 
 pytestmark = pytest.mark.display
 

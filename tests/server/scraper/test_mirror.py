@@ -1,7 +1,5 @@
 """The screens of worlds on the remote's: what it shows, and what is pressed there."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path

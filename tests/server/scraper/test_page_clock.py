@@ -1,7 +1,5 @@
 """A page's time is the agent's: in a real browser on a real screen, whose pixels are compared."""
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 import string

@@ -1,7 +1,5 @@
 """Pages that behave well and badly, in a real browser on a real screen, over the wire."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal

@@ -1,7 +1,5 @@
 """Runtimes of pages that differ in their manifest: by address, in the page, with more allowed, with mistakes."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Pages in lockstep as agents have them, in a whole remote."""
 
-from __future__ import annotations
-
 from contextlib import AbstractAsyncContextManager
 from unittest.mock import AsyncMock
 

@@ -1,7 +1,5 @@
 """A scraped program in a whole remote, from the agent's end."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

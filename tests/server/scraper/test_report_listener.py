@@ -1,7 +1,5 @@
 """A program that is read and reports rewards of its own."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

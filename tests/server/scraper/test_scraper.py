@@ -1,7 +1,5 @@
 """Whole scrapers: real processes, a real X server and program, and the daemon's keeper of programs at the other end."""
 
-from __future__ import annotations
-
 import os
 import signal
 from itertools import pairwise

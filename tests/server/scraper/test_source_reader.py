@@ -1,7 +1,5 @@
 """Sources whose reading depends on what was before, and the runtime's own code, on a real screen without a program."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 from collections.abc import AsyncGenerator, Callable, Mapping

@@ -1,7 +1,5 @@
 """When spares are made and taken; the plays are stand-ins."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable
 from typing import cast

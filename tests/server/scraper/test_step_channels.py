@@ -1,7 +1,5 @@
 """Step channels on an event loop, whose episode waits; it is a stand-in."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from pathlib import Path

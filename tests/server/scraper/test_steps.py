@@ -1,7 +1,5 @@
 """What steps put into a real X server, and when they end."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Moments of programs that nobody prepared: kept, gone back to in any order, and the same to the pixel each time."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import random

@@ -1,7 +1,5 @@
 """What agents may have of what was found: within the picture, nothing twice, within limits."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 from pluriverse_protocol.kinds import read, write

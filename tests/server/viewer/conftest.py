@@ -1,7 +1,5 @@
 """A remote as the viewer sees it, its screen with a real VNC server, and a browser; all on the loop of their module."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncGenerator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A person who plays in lockstep, in a real browser before a whole remote."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 from collections.abc import AsyncGenerator, Iterator

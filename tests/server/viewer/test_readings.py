@@ -1,7 +1,5 @@
 """What the sources read, over the picture and beside it, in a real browser before a real screen."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """tools/vendor_assets.py, with a stand-in for npm: the registry isn't asked in tests."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Keys on their way to a real VNC server and a window, on both displays."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import logging

@@ -1,7 +1,5 @@
 """What reaches a real browser of what a VNC client types and clicks, and of what the daemon injects."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from collections.abc import AsyncGenerator

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 from pluriverse_protocol.rfb.errors import LimitExceeded
 from pluriverse_protocol.rfb.messages import fence, framebuffer_update_request, key_event, set_encodings

@@ -1,7 +1,5 @@
 """Every test here runs with torch's tensors, where torch is installed, and with NumPy's."""
 
-from __future__ import annotations
-
 import importlib.util
 
 import pytest

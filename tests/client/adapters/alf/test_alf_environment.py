@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 from pluriverse.adapters.alf.alf_environment import AlfEnvironment
 from pluriverse.errors import ConfigurationError

@@ -1,7 +1,5 @@
 """Numbered boxes over pictures: what they are drawn on, and what they leave as it is."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

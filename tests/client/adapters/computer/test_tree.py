@@ -1,7 +1,5 @@
 """What is on the screen in words, and what of it gets a mark."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 from pluriverse.adapters.computer.tree import MARKED, MAX_MARKS, Tree

@@ -1,7 +1,5 @@
 """Remotes as one EnvPool: what is sent and refused, who comes first, and what becomes of a remote that is lost."""
 
-from __future__ import annotations
-
 from collections.abc import Generator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What there is, and how it is made; nothing is started here."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

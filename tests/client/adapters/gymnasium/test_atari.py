@@ -1,7 +1,5 @@
 """What others' Atari wrappers ask of an environment, unchanged."""
 
-from __future__ import annotations
-
 from collections.abc import Generator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Environments that go on beside the one that they were forked of, and moments that have a name."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import random

@@ -1,7 +1,5 @@
 """Stable-Baselines3: its check, its Atari wrappers, its vectors, and agents that learn."""
 
-from __future__ import annotations
-
 import contextlib
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """TorchRL's check of specs, on the ways that it has to make one environment or several."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """A namespace of a cluster, against an API server that refuses, is busy, or isn't there."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Generator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """kubernetes:N against an API server of this machine; the remotes behind it are real, and give their own leases."""
 
-from __future__ import annotations
-
 import contextlib
 import tempfile
 from collections.abc import Callable, Generator

@@ -1,7 +1,5 @@
 """A place in a cluster, with the daemon that gives the lease on it."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Iterator

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from pluriverse.adapters.computer import Press, Type
 from realtime.desktop import YadOrder
 from support.solved import blank, seen

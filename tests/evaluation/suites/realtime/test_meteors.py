@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 from realtime.meteors import LEFT, NOOP, RIGHT, Meteors
 from support.solved import blank, fill, seen

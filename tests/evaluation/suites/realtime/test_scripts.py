@@ -1,7 +1,5 @@
 """Each script plays its task, on a remote of this machine in lockstep."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

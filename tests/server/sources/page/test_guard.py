@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 from pluriverse_server.sources.page.guard import may_navigate
 

@@ -1,7 +1,5 @@
 """Nothing leaks from one episode to the next, however it begins: a page that stores what it can says what it finds."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncGenerator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Trees of real pages: what is to be seen is told, with its box, and nothing else, in either clock."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncGenerator
 from typing import Any

@@ -1,7 +1,5 @@
 """What is on a real X server's screen, and its death. Servers of other kinds are those of screens and of spares."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

@@ -1,7 +1,5 @@
 """Numbers drawn as games do, read back; and what becomes of them when something covers them."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np
