@@ -22,6 +22,7 @@ SKIP: Final = 4
 FRAMES: Final = 300
 BETWEEN: Final = 40
 AFTER: Final = 4
+AHEAD: Final = 12
 SEED: Final = 3
 
 MOMENTS: Final = 100
@@ -130,10 +131,16 @@ def _measured(env: PluriverseEnv, count: int) -> Figures:
     for moment, number, expected in moments:
         restores.append(_timed(lambda moment=moment: env.restore(moment))[1])
         same += _played(env, number, FRAMES // SKIP) == expected
+    ahead: list[float] = []
+    for number in range(AHEAD):
+        ahead.append(_timed(lambda: env.restore(moments[0][0]))[1])
+        _played(env, number, BETWEEN)
     return {
         "snapshot": percentile(snapshots, 50),
         "restore": percentile(restores, 50),
         "restore p95": percentile(restores, 95),
+        # From the third time on, a world is there already.
+        "ahead": percentile(ahead[2:], 50),
         "step": percentile(plain, 50),
         "step after": percentile(after, 50),
         "first reset": first,
@@ -187,6 +194,7 @@ MEASUREMENT: Final = Measurement(
                 Line(f"{game}: a snapshot, p50", "ms", f"{game} snapshot", Target(5)),
                 Line(f"{game}: going back, p50", "ms", f"{game} restore", Target(4)),
                 Line(f"{game}: going back, p95", "ms", f"{game} restore p95", Target(10)),
+                Line(f"{game}: going back to the same moment again, p50", "ms", f"{game} ahead", Target(2)),
                 Line(
                     f"{game}: a reset with a seed that was begun before, p50",
                     "ms",

@@ -134,10 +134,12 @@ async def test_home_goes_back_with_the_program(tmp_path: Path) -> None:
         first = await played(agent, 10)
         (home / "new").write_text("is gone")
         assert (home / "counted").read_text() > before
-        await agent.restore(moment)
-        assert (home / "counted").read_text() == before
-        assert not (home / "new").exists()
-        assert await played(agent, 10) == first
+        # From the third time on, a world beside is there already, with a HOME of its own.
+        for _ in range(5):
+            await agent.restore(moment)
+            assert (home / "counted").read_text() == before
+            assert not (home / "new").exists()
+            assert await played(agent, 10) == first
 
 
 async def test_files_that_have_no_name_any_more_come_back_where_they_were_read_to(tmp_path: Path) -> None:

@@ -128,7 +128,6 @@ class Play(Stepped):
         self._pace: Pace | SteppedPace | None = None
         self._own_screen: OwnScreen | None = None
         self._folder: Path | None = None
-        self._memory: Pixels | None = None
         self._open: _Open | None = None
         self._child: Child | None = None
         self._report_listener: ReportListener | None = None
@@ -214,12 +213,12 @@ class Play(Stepped):
             lambda: self._child.exit_code if self._child else None,
             env,
         )
-        self._memory = memory = self._screen_memory(screen) if settings.lockstep else None
+        self.memory = memory = self._screen_memory(screen) if settings.lockstep else None
         if self._own_screen is not None:
             self.screens = desktop.screens
-            self._exit_stack.callback(self._hide)
+            self._exit_stack.callback(self.hide_screen)
             if not background:
-                self._show()
+                self.show_screen()
         sources = SourceReader(settings.game, settings.directory, target, display, memory)
         self._exit_stack.callback(sources.close)
         watch = ScreenWatch(display, cookies)
@@ -259,15 +258,6 @@ class Play(Stepped):
             return below(self.child.keeper.pid)
         self.world.siblings.measure()
         return self.world.processes()
-
-    def _show(self) -> None:
-        """Show the program's own screen on the remote's."""
-        if self.screens is not None and self._memory is not None:
-            self.screens.put(self.slot, self._memory)
-
-    def _hide(self) -> None:
-        if self.screens is not None and self._memory is not None:
-            self.screens.remove(self.slot, self._memory)
 
     def _screen_memory(self, screen: Mapping[str, str]) -> Pixels | None:
         """Return where the X server keeps its screen; None if that isn't accessible."""
@@ -346,11 +336,10 @@ class Play(Stepped):
             self._opened.watch.close()
             await self._opened.steps.close()
 
-    def go_back(self, kept: KeptPlay, episode_id: int) -> None:
-        super().go_back(kept, episode_id)
+    def return_to(self, kept: KeptPlay) -> None:
+        super().return_to(kept)
         assert self.world is not None
         self.child.become(self.world.program)
-        self._show()
 
     def copy(self, slot: int, kept: KeptPlay, episode_id: int) -> Copy:
         """Return another world of this program, at a moment of it, that goes on beside; raise Broken. Blocking."""
@@ -364,7 +353,7 @@ class Play(Stepped):
 
     def go_aside(self) -> bool:
         """End all but what is kept of moments; return whether there is any."""
-        self._hide()
+        self.hide_screen()
         if self.world is None or not self.moments:
             return False
         self.world.end()

@@ -35,12 +35,13 @@ from pluriverse_server.tasks import start_task
 from .daemon_connection import DaemonConnection
 from .descriptors import NotKept
 from .lockstep import ScrapedSteps
+from .mirror import OWN_SLOT
 from .play import Play, PlaySettings, SharedDesktop
 from .player import Broken
 from .source_reader import Cycle, changed
 from .spares import Spares
 from .step_channels import StepChannels
-from .stepped import Copy, KeptPlay, Stepped
+from .stepped import KeptPlay, Slot, Stepped
 
 log = logging.getLogger(__name__)
 
@@ -80,10 +81,10 @@ class Session:
         self._spare_settings: PlaySettings | None = None
         self._episode = 0
         self._loop = asyncio.get_running_loop()
-        # What plays in the slots beside the remote's own environment; and held while a program is started for one.
-        self._copies: dict[int, Copy] = {}
+        # What plays in the slots, also in that of the remote's own environment; and held while a program is started.
+        self._slots: dict[int, Slot] = {}
         self._starting = asyncio.Lock()
-        shared = Shared(self._copy_to, self._leave_copy)
+        shared = Shared(self._copy_to, self._leave)
         self._step_channels = StepChannels(slots=Slots(self._begin_copy, daemon.send, shared))
         self._state: AsyncInitialState | None = None
         self._reported: dict[str, dict[str, Any]] = {}
@@ -100,8 +101,9 @@ class Session:
         await self._step_channels.begin(None)
         self._step_channels.asked(reset)
         async with self._starting:
-            play = await self._prepared(settings)
-        first = play.begin(reset.episode, reset.seed)
+            stepped = await self._prepared(settings)
+        play = stepped.origin
+        first = stepped.begin(reset.episode, reset.seed)
         picture = game.episode.picture
         box = (picture[0], picture[1], picture[2], picture[3]) if picture is not None else None
         info = {"lockstep": "frozen"} if lockstep and play.is_frozen else None
@@ -114,7 +116,7 @@ class Session:
         try:
             self._daemon.send(*first)
             if lockstep:
-                await self._step(play, reset, first)
+                await self._step(stepped, reset, first)
             else:
                 await self._follow(play, self._manifest.environment(settings.entry).time_limit_s)
         except LocalProtocolError as error:
@@ -137,6 +139,7 @@ class Session:
 
     async def close(self) -> None:
         self._step_channels.close()
+        self._leave(OWN_SLOT)
         await self._close_spares()
         await self._desktop.clear()
         if self._state is not None:
@@ -149,14 +152,13 @@ class Session:
             log.warning("draft: not reading %s", ", ".join(f"{name} ({missing[name]})" for name in missing))
         return drop_sources(game, frozenset(missing))
 
-    async def _prepared(self, settings: PlaySettings) -> Play:
-        """Return a visible play whose episode is ready; the previous play has ended, or will."""
+    async def _prepared(self, settings: PlaySettings) -> Stepped:
+        """Return a visible play, or a world of it, whose episode is ready; the previous play has ended, or will."""
         if settings.game.reset.spares and not settings.lockstep:
             return await self._swapped(settings)
         await self._close_spares()
-        if settings.lockstep and self._began_again(settings):
-            assert self._play is not None
-            return self._play
+        if settings.lockstep and (stepped := self._began_again(settings)) is not None:
+            return stepped
         # What was played before would show in an episode, whose seed is the program's beginning.
         goes_on = settings.game.reset.by in ("keys", "report")
         if goes_on and not settings.lockstep and await self._led_again(settings):
@@ -182,20 +184,20 @@ class Session:
         except NotKept as error:
             log.info("episodes begin with a new program each: %s", error)
 
-    def _began_again(self, settings: PlaySettings) -> bool:
-        """Go back to where an episode of such settings began before; return whether there is one."""
+    def _began_again(self, settings: PlaySettings) -> Stepped | None:
+        """Go back to where an episode of such settings began before, if there is one; return what is there."""
         if (found := self._found_ready(settings)) is None:
-            return False
+            return None
         play, kept = found
         try:
-            self._go_to(play, kept, self._episode)
+            stepped = self._at(OWN_SLOT, play, kept, self._episode)
         except Broken as error:
             log.warning("%s; starting the program again", error)
             self._ready.pop(play)
-            return False
+            return None
         self._reported.clear()
         self._on_cycle(play, kept.last)
-        return True
+        return stepped
 
     def _found_ready(self, settings: PlaySettings) -> tuple[Play, KeptPlay] | None:
         """Return a program whose episodes begin as those of such settings, and where they do."""
@@ -215,18 +217,15 @@ class Session:
         if before is not None and not self._set_aside(before):
             self._stop_later(before.stop())
 
-    def _go_to(self, play: Play, kept: KeptPlay, episode_id: int) -> Stepped:
-        self._switch(play)
-        play.go_back(kept, episode_id)
-        return play
-
     def _set_aside(self, play: Play) -> bool:
         """Leave nothing of a play but its moments; return whether it has any. The longest unused is stopped."""
+        if (own := self._slots.get(OWN_SLOT)) is not None and own.origin is play:
+            self._leave(OWN_SLOT)
         if play.is_stopping or play.child.has_lost_keeper or play.stuck is not None or not play.go_aside():
             self._ready.pop(play, None)
             return False
         self._aside.append(play)
-        played = {copy.origin for copy in self._copies.values()}
+        played = {slot.origin for slot in self._slots.values()}
         # Snapshots stay, also where their program hasn't been played for long.
         unused = [each for each in self._aside if each not in played and each.moments == 1]
         for oldest in unused[: max(0, len(unused) - ASIDE)]:
@@ -243,10 +242,10 @@ class Session:
         settings = PlaySettings(self._directory, game, entry, reset.seed, reset.fps, reset.options, True, reset)
         try:
             play, kept = asyncio.run_coroutine_threadsafe(self._begun(settings), self._loop).result()
-            copy = self._copy_at(slot, play, kept, reset.episode)
+            copy = self._at(slot, play, kept, reset.episode)
         except Broken as error:
             raise StepFailed(str(error)) from error
-        steps = ScrapedSteps(copy, reset, partial(self._copy_at, slot))
+        steps = ScrapedSteps(copy, reset, partial(self._at, slot))
         steps.hear(*copy.begin(reset.episode, reset.seed))
         # What is earned by then is no step's.
         steps.take()
@@ -254,28 +253,22 @@ class Session:
 
     def _copy_to(self, slot: int, reset: Reset, kept: Kept) -> ScrapedSteps:
         try:
-            return ScrapedSteps.at(kept, reset, partial(self._copy_at, slot))
+            return ScrapedSteps.at(kept, reset, partial(self._at, slot))
         except ValueError as error:
             raise StepFailed(str(error)) from error
 
-    def _copy_at(self, slot: int, play: Play, kept: KeptPlay, episode_id: int) -> Copy:
-        copy = self._copies.get(slot)
-        if copy is not None and copy.origin is play and copy.broken is None:
-            try:
-                copy.go_back(kept, episode_id)
-            except Broken as error:
-                # What is lost of it another one has anew.
-                log.warning("slot %s: %s", slot, error)
-            else:
-                return copy
-        self._leave_copy(slot)
-        self._copies[slot] = play.copy(slot, kept, episode_id)
-        return self._copies[slot]
+    def _at(self, slot: int, play: Play, kept: KeptPlay, episode_id: int) -> Stepped:
+        """Return what is at a moment of a play now, in a slot; raise Broken. Blocking."""
+        if slot == OWN_SLOT:
+            self._switch(play)
+        if slot not in self._slots or self._slots[slot].origin is not play:
+            self._leave(slot)
+            self._slots[slot] = Slot(play, slot)
+        return self._slots[slot].go_back(kept, episode_id)
 
-    def _leave_copy(self, slot: int) -> None:
-        copy = self._copies.pop(slot, None)
-        if copy is not None:
-            copy.close()
+    def _leave(self, slot: int) -> None:
+        if (left := self._slots.pop(slot, None)) is not None:
+            left.close()
 
     async def _begun(self, settings: PlaySettings) -> tuple[Play, KeptPlay]:
         """Return where episodes of such settings begin, of a program that was started before, or is now."""
@@ -386,8 +379,8 @@ class Session:
                     _log_output_tail(play)
                 return
 
-    async def _step(self, play: Play, reset: Reset, first: Sequence[Report]) -> None:
-        episode = ScrapedSteps(play, reset, self._go_to, self._report_step)
+    async def _step(self, stepped: Stepped, reset: Reset, first: Sequence[Report]) -> None:
+        episode = ScrapedSteps(stepped, reset, partial(self._at, OWN_SLOT), self._report_step)
         episode.hear(*first)
         # What is earned by then was reported, and is no step's.
         episode.take()

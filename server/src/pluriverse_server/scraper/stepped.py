@@ -6,6 +6,7 @@ That of a play, or a copy beside it.
 from __future__ import annotations
 
 import contextlib
+import logging
 import shutil
 import tempfile
 import threading
@@ -21,7 +22,7 @@ from pluriverse_protocol.reports import Report
 from pluriverse_server.display import DisplayLost
 from pluriverse_server.lockstep import NoClock, PreloadedClock
 from pluriverse_server.sources.program import ProgramOutput, Target
-from pluriverse_server.sources.reading import SourceError
+from pluriverse_server.sources.reading import Pixels, SourceError
 from pluriverse_server.sources.rules import Rules
 from pluriverse_server.sources.screen.grab import ScreenLost
 from pluriverse_server.x11.framebuffer import FILE, NoFramebuffer, framebuffer
@@ -38,6 +39,8 @@ from .worlds import Moment, World, WorldLost
 
 if TYPE_CHECKING:
     from .play import Play
+
+log = logging.getLogger(__name__)
 
 FOLDER_PREFIX: Final = "play-"
 
@@ -66,6 +69,8 @@ class Stepped(ABC):
         self.slot = OWN_SLOT
         self.screens: Screens | None = None
         """Those of which people see one; None: its own is no world's, but the remote's."""
+        self.memory: Pixels | None = None
+        """Where the X server keeps its screen; None if that isn't accessible."""
 
     @property
     @abstractmethod
@@ -116,6 +121,11 @@ class Stepped(ABC):
 
     def go_back(self, kept: KeptPlay, episode_id: int) -> None:
         """Be where the program was at a moment, now in this episode; raise Broken if it can't be. Blocking."""
+        self.return_to(kept)
+        self.go_on(kept, episode_id)
+
+    def return_to(self, kept: KeptPlay) -> None:
+        """Have the program where it was at a moment; raise Broken if it can't be."""
         if self.world is None or self.broken is not None or self.origin.is_stopping:
             raise Broken(self.broken or "the program has ended")
         try:
@@ -125,14 +135,21 @@ class Stepped(ABC):
         except WorldLost as error:
             self.break_off(str(error))
             raise Broken(str(error)) from error
+
+    def go_on(self, kept: KeptPlay, episode_id: int) -> None:
+        """Continue from a moment, where the program is, in this episode."""
         self.rules.go_back(kept.rules, episode_id)
         self.sources.go_back(kept.readings)
         self.last = kept.last
-        self._touch()
 
-    def _touch(self) -> None:
-        if self.screens is not None:
-            self.screens.touch(self.slot)
+    def show_screen(self) -> None:
+        """Have its screen among those of which people see one."""
+        if self.screens is not None and self.memory is not None:
+            self.screens.put(self.slot, self.memory)
+
+    def hide_screen(self) -> None:
+        if self.screens is not None and self.memory is not None:
+            self.screens.remove(self.slot, self.memory)
 
     def cycle_still(self) -> Cycle:
         """Read every source of a program that stands still. Blocking."""
@@ -142,7 +159,8 @@ class Stepped(ABC):
             self.last = self.sources.read_still(self.pace.unix(), screen=not self.has_ended)
         except (SourceError, ScreenLost, DisplayLost, OSError) as error:
             raise self.failed(error) from error
-        self._touch()
+        if self.screens is not None:
+            self.screens.touch(self.slot)
         return self.last
 
     def failed(self, error: Exception) -> Broken:
@@ -160,6 +178,7 @@ class Copy(Stepped):
         settings = play.settings
         super().__init__(Rules(settings.game))
         self.slot = slot
+        self.screens = play.screens
         self._play = play
         self._exit_stack = contextlib.ExitStack()
         # Of a name as long as the play's: the program has it in its memory.
@@ -185,7 +204,7 @@ class Copy(Stepped):
         self._exit_stack.callback(clock.close)
         siblings = play.world.siblings
         clock.place(siblings.hub.path, home)
-        memory = framebuffer(screen)
+        memory = self.memory = framebuffer(screen)
         self.world = world = World(siblings, clock, home, screen)
         self._exit_stack.callback(world.close)
         self._pace = SteppedPace(settings.fps, clock, play.pace.begun)
@@ -202,10 +221,7 @@ class Copy(Stepped):
         stopped = threading.Event()
         self._exit_stack.callback(stopped.set)
         watch(Limits(settings.program.limits, world.processes, home), stopped, self.break_off)
-        if (screens := play.screens) is not None:
-            self.screens = screens
-            screens.put(self.slot, memory)
-            self._exit_stack.callback(lambda: screens.remove(self.slot, memory))
+        self._exit_stack.callback(self.hide_screen)
 
     @property
     def origin(self) -> Play:
@@ -231,3 +247,74 @@ class Copy(Stepped):
     def close(self) -> None:
         """End it."""
         self._exit_stack.close()
+
+
+class Slot:
+    """The world that a slot plays; and one beside it, which is where it goes back to before that is asked for.
+
+    That is begun once a moment was gone back to twice in a row, as that of a reset. Blocking; ``close`` ends both.
+    """
+
+    def __init__(self, play: Play, slot: int) -> None:
+        self.origin = play
+        self._slot = slot
+        self._played: Stepped | None = play if slot == OWN_SLOT else None
+        self._beside: Stepped | None = None
+        self._last: KeptPlay | None = None
+        self._ahead: KeptPlay | None = None
+        self._coming: threading.Thread | None = None
+
+    def go_back(self, kept: KeptPlay, episode_id: int) -> Stepped:
+        """Return what is at a moment now, in this episode; raise Broken if nothing can be."""
+        self._await_beside()
+        if self._ahead is kept and self._beside is not None and self._beside.broken is None:
+            self._played, self._beside = self._beside, self._played
+            self._played.go_on(kept, episode_id)
+        elif self._played is None or not self._has_gone_back(self._played, kept, episode_id):
+            _close(self._played)
+            self._played = self.origin.copy(self._slot, kept, episode_id)
+        self._played.show_screen()
+        again, self._last, self._ahead = self._last is kept, kept, None
+        if again and kept.moment.plan.alone is None:
+            self._coming = threading.Thread(target=self._prepare, args=(kept, episode_id), name="ahead", daemon=True)
+            self._coming.start()
+        return self._played
+
+    def close(self) -> None:
+        self._await_beside()
+        for each in (self._played, self._beside):
+            _close(each)
+        self._played = self._beside = None
+
+    def _has_gone_back(self, played: Stepped, kept: KeptPlay, episode_id: int) -> bool:
+        try:
+            played.go_back(kept, episode_id)
+        except Broken as error:
+            # What is lost of it another one has anew.
+            log.warning("slot %s: %s", self._slot, error)
+            return False
+        return True
+
+    def _prepare(self, kept: KeptPlay, episode_id: int) -> None:
+        try:
+            if self._beside is None:
+                self._beside = self.origin.copy(self._slot, kept, episode_id)
+            else:
+                self._beside.return_to(kept)
+        except Broken as error:
+            log.warning("slot %s, ahead: %s", self._slot, error)
+            _close(self._beside)
+            self._beside = None
+        else:
+            self._ahead = kept
+
+    def _await_beside(self) -> None:
+        if self._coming is not None:
+            self._coming.join()
+            self._coming = None
+
+
+def _close(world: Stepped | None) -> None:
+    """End a world, unless it is a play's own, which goes on."""
+    if isinstance(world, Copy):
+        world.close()
