@@ -45,6 +45,10 @@ class Standing:
 
     said_ready = None
 
+    @property
+    def origin(self) -> Any:
+        return self
+
     def begin(self, _: int, __: int) -> list[Any]:
         self.playing = True
         return []
