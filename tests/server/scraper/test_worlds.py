@@ -2,7 +2,9 @@
 
 import asyncio
 import contextlib
+import os
 import random
+import resource
 import shutil
 import subprocess
 import zlib
@@ -258,12 +260,12 @@ async def test_nothing_outlives_a_scraper_that_is_killed_with_all_its_snapshots(
     async with stepping(tmp_path) as scraped:
         agent = await begun(scraped)
         await agent.first()
-        moments = [await agent.snapshot() for _ in range(3)]
+        moments = [await agent.snapshot() for _ in range(100)]
         assert moments[0] is not None
         await agent.restore(moments[0])
         scraper = psutil.Process(scraped.program.pid)
         descendants = scraper.children(recursive=True)
-        assert len(descendants) > 8
+        assert len(descendants) > 200
         scraper.kill()
         await eventually(lambda: not any(runs(each) for each in descendants))
         for left in (tmp_path / "private").glob("scraper/*/Xauthority"):
@@ -356,6 +358,29 @@ async def test_a_world_that_hangs_dies_or_loses_its_home_leaves_the_others_alone
         assert await played(dead, 10) == first
         for copy in copies:
             copy.close()
+
+
+async def test_world_that_there_are_no_descriptors_for_is_refused_and_the_others_go_on(tmp_path: Path) -> None:
+    async with stepping(tmp_path) as scraped:
+        agent = await begun(scraped, seed=7)
+        await agent.first()
+        moment = await agent.snapshot()
+        assert moment is not None
+        first = await played(agent, 10)
+        copy = Agent(scraped, 1)
+        await copy.restore(moment)
+        pid = scraped.program.pid
+        before = resource.prlimit(pid, resource.RLIMIT_NOFILE)
+        opened = max(map(int, os.listdir(f"/proc/{pid}/fd")))
+        resource.prlimit(pid, resource.RLIMIT_NOFILE, (opened + 3, before[1]))
+        copy.send(AgentRestore(moment), copy.episode)
+        assert "Too many open files" in await asyncio.to_thread(copy.hear_error)
+        assert len(await played(agent, 10)) == 10
+        resource.prlimit(pid, resource.RLIMIT_NOFILE, before)
+        for each in (copy, agent):
+            await each.restore(moment)
+            assert await played(each, 10) == first
+        copy.close()
 
 
 async def test_snapshot_whose_template_is_gone_is_refused_and_the_next_episode_begins(tmp_path: Path) -> None:
