@@ -25,6 +25,7 @@ AXES: Final = {
     "ppo_pong": ("frames", "mean_return"),
     "moon_buggy": ("episodes", "mean_return"),
     "clone_clicks": ("epochs", "loss"),
+    "group_rollouts": ("groups", "mean_return"),
 }
 
 

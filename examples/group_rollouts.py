@@ -82,7 +82,7 @@ def main() -> None:
     parser.add_argument("--curve", type=Path, help="a file for what the groups earned, in JSON")
     given = parser.parse_args()
     chance = np.random.default_rng(given.seed)
-    curve: list[float] = []
+    points: list[dict[str, float]] = []
     env = PluriverseEnv(given.env, remotes=given.remotes, clock="lockstep", frame_skip=FRAMES, size=SIZE, grey=True)
     try:
         env.reset(seed=given.seed)
@@ -94,12 +94,12 @@ def main() -> None:
             earned, gradients = rollouts(worlds, moment, policy, given.steps, chance)
             advantages = (earned - earned.mean()) / (earned.std() + 1e-6)
             policy.weights += given.rate * np.tensordot(advantages, gradients, axes=1) / given.worlds
-            curve.append(float(earned.mean()))
+            points.append({"groups": update + 1, "mean_return": float(earned.mean())})
             print(f"group {update + 1}: {earned.mean():.1f} on average, {earned.max():g} at best", flush=True)
     finally:
         env.close()
     if given.curve:
-        given.curve.write_text(json.dumps(curve))
+        given.curve.write_text(json.dumps({"what": "group_rollouts", "seed": given.seed, "points": points}))
 
 
 if __name__ == "__main__":

@@ -8,8 +8,6 @@ python examples/search_2048.py --worlds 32 --depth 8 --seeds 1
 from __future__ import annotations
 
 import argparse
-import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -61,7 +59,6 @@ def main() -> None:
     parser.add_argument("--depth", type=int, default=6, help="how many moves ahead")
     parser.add_argument("--moves", type=int, default=100, help="how many moves a game has at most")
     parser.add_argument("--seeds", type=int, default=3, help="how many games each way of playing plays")
-    parser.add_argument("--curve", type=Path, help="a file for the scores, in JSON")
     given = parser.parse_args()
     scores: dict[str, list[float]] = {}
     env = PluriverseEnv(GAME, remotes=given.remotes, clock="lockstep", frame_skip=FRAMES, size=(60, 80))
@@ -77,8 +74,6 @@ def main() -> None:
             print(f"{way}: {np.mean(scores[way]):.0f} on average of {scores[way]}", flush=True)
     finally:
         env.close()
-    if given.curve:
-        given.curve.write_text(json.dumps(scores))
 
 
 if __name__ == "__main__":
