@@ -215,10 +215,13 @@ async def test_options_go_with_every_reset_and_those_of_an_agent_before_with_non
             ask()
             asked = await b.programs[0].begin()
             assert asked.options == {"level": 3, "hard": False}
-        described = b.env.described(0)
-        assert described is not None
-        assert described.options is not None
-        assert set(described.options) == {"level", "hard"}
+
+        def described() -> set[str]:
+            said = b.env.described(0)
+            return set() if said is None or said.options is None else set(said.options)
+
+        # Until it is heard of, the environment is the one before.
+        await eventually(lambda: described() == {"level", "hard"})
         await asyncio.to_thread(b.env.close)
         env = VectorEnv("toy.Options-v0")
         remotes = f"vnc://127.0.0.1:{free_port()}+{b.served[0].port}?password={PASSWORD}"
