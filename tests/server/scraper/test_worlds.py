@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import os
 import random
 import resource
 import shutil
@@ -371,8 +370,8 @@ async def test_world_that_there_are_no_descriptors_for_is_refused_and_the_others
         await copy.restore(moment)
         pid = scraped.program.pid
         before = resource.prlimit(pid, resource.RLIMIT_NOFILE)
-        opened = max(map(int, os.listdir(f"/proc/{pid}/fd")))
-        resource.prlimit(pid, resource.RLIMIT_NOFILE, (opened + 3, before[1]))
+        few = psutil.Process(pid).num_fds() + 3
+        resource.prlimit(pid, resource.RLIMIT_NOFILE, (few, before[1]))
         copy.send(AgentRestore(moment), copy.episode)
         assert "Too many open files" in await asyncio.to_thread(copy.hear_error)
         assert len(await played(agent, 10)) == 10

@@ -56,6 +56,8 @@ class VncServerHalf(Half):
     def _fail(self, why: str) -> None:
         if not self.desktop.done():
             self.desktop.set_exception(VncServerLost(f"the VNC server was lost: {why}"))
+            # Who gave up before it was connected doesn't ask.
+            self.desktop.exception()
 
 
 async def connect(
