@@ -36,10 +36,12 @@ from support.xwindow import Window
 from Xlib import XK, X
 
 
-def inject(name: str, error: Exception) -> None:
+async def inject(name: str, error: Exception) -> None:
     """Raise ``error`` where the task of this name waits."""
     (task,) = [task for task in asyncio.all_tasks() if task.get_name() == name]
-    cast("Any", task)._fut_waiter.set_exception(error)
+    while (waiter := cast("Any", task)._fut_waiter) is None or waiter.done():  # noqa: ASYNC110
+        await asyncio.sleep(0)
+    waiter.set_exception(error)
 
 
 pytestmark = pytest.mark.display
@@ -249,7 +251,7 @@ async def test_long_lived_task_that_fails_ends_the_remote_with_a_traceback(
 ) -> None:
     leftovers = Leftovers()
     async with remote_up(tmp_path) as up:
-        inject(name, ZeroDivisionError("injected"))
+        await inject(name, ZeroDivisionError("injected"))
         with pytest.raises(TaskFailed, match=rf"'{name}' failed: ZeroDivisionError: injected"):
             await asyncio.wait_for(up.running, DEADLINE_S)
     assert "Traceback" in caplog.text

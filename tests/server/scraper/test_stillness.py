@@ -2,7 +2,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -80,27 +79,42 @@ def test_work_that_is_done_shows_in_the_next_look() -> None:
         stillness.close()
 
 
-def test_thread_that_begins_and_one_that_takes_the_place_of_another_are_seen() -> None:
-    def begin() -> tuple[threading.Thread, threading.Event]:
+# Of its own: threads of this process end when they like.
+THREADS = """
+import sys, threading
+for line in iter(sys.stdin.readline, ""):
+    if line == "begin\\n":
         end = threading.Event()
         thread = threading.Thread(target=end.wait)
         thread.start()
-        return thread, end
+    else:
+        end.set()
+        thread.join()
+    print(flush=True)
+"""
 
-    stillness = Stillness([os.getpid()])
-    looks = [stillness.look() or b""]
-    thread, end = begin()
-    looks.append(stillness.look() or b"")
-    end.set()
-    thread.join()
-    until(lambda: len(list(Path("/proc/self/task").iterdir())) == looks[0].count(b"\n"))
-    thread, end = begin()
-    # One has ended: the next look but one knows who is there.
-    stillness.look()
-    looks.append(stillness.look() or b"")
-    end.set()
-    thread.join()
-    stillness.close()
+
+def test_thread_that_begins_and_one_that_takes_the_place_of_another_are_seen() -> None:
+    with subprocess.Popen([sys.executable, "-c", THREADS], 0, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+
+        def do(what: bytes, threads: int) -> None:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            process.stdin.write(what)
+            process.stdout.readline()
+            until(lambda: len(list(Path(f"/proc/{process.pid}/task").iterdir())) == threads)
+
+        stillness = Stillness([process.pid])
+        looks = [stillness.look() or b""]
+        do(b"begin\n", 2)
+        looks.append(stillness.look() or b"")
+        do(b"end\n", 1)
+        do(b"begin\n", 2)
+        # One has ended: the next look but one knows who is there.
+        stillness.look()
+        looks.append(stillness.look() or b"")
+        stillness.close()
+        process.kill()
     assert [look.count(b"\n") - looks[0].count(b"\n") for look in looks] == [0, 1, 1]
 
 
