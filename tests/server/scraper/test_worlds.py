@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import random
-import resource
 import shutil
 import subprocess
 import zlib
@@ -368,14 +367,13 @@ async def test_world_that_there_are_no_descriptors_for_is_refused_and_the_others
         first = await played(agent, 10)
         copy = Agent(scraped, 1)
         await copy.restore(moment)
-        pid = scraped.program.pid
-        before = resource.prlimit(pid, resource.RLIMIT_NOFILE)
-        few = psutil.Process(pid).num_fds() + 3
-        resource.prlimit(pid, resource.RLIMIT_NOFILE, (few, before[1]))
+        scraper = psutil.Process(scraped.program.pid)
+        before = scraper.rlimit(psutil.RLIMIT_NOFILE)
+        scraper.rlimit(psutil.RLIMIT_NOFILE, (scraper.num_fds() + 3, before[1]))
         copy.send(AgentRestore(moment), copy.episode)
         assert "Too many open files" in await asyncio.to_thread(copy.hear_error)
         assert len(await played(agent, 10)) == 10
-        resource.prlimit(pid, resource.RLIMIT_NOFILE, before)
+        scraper.rlimit(psutil.RLIMIT_NOFILE, before)
         for each in (copy, agent):
             await each.restore(moment)
             assert await played(each, 10) == first
