@@ -17,6 +17,7 @@ from pluriverse_protocol.kinds import Handle
 from pluriverse_protocol.messages import AgentRestore
 from pluriverse_protocol.reports import Done
 from pluriverse_server.scraper.worlds import TEMPLATE_NAME
+from support.process_tree import children
 from support.scraped import Scraped
 from support.scraped_steps import Agent, begun, key, stepping
 from support.step_channels import Heard
@@ -39,6 +40,15 @@ async def played(
         reply, pixels = await agent.play(*presses(number))
         seen.append((zlib.crc32(pixels.tobytes()), reply.reward))
     return seen
+
+
+async def kept(scraped: Scraped) -> tuple[Agent, Handle, list[tuple[int, float]]]:
+    """Begin an episode and keep its first moment; return what follows on it, too."""
+    agent = await begun(scraped, seed=7)
+    await agent.first()
+    moment = await agent.snapshot()
+    assert moment is not None
+    return agent, moment, await played(agent, 10)
 
 
 def templates_of(scraped: Scraped) -> list[psutil.Process]:
@@ -154,11 +164,7 @@ async def test_files_that_have_no_name_any_more_come_back_where_they_were_read_t
                 "        drawn += 1\n", "        fill(40, 0, 9, 9, gone_file.read(1)[0])\n        drawn += 1\n"
             )
         )
-        agent = await begun(scraped)
-        await agent.first()
-        moment = await agent.snapshot()
-        assert moment is not None
-        first = await played(agent, 10)
+        agent, moment, first = await kept(scraped)
         await agent.restore(moment)
         assert await played(agent, 10) == first
 
@@ -213,6 +219,7 @@ async def test_program_with_the_same_start_starts_once_and_draws_by_each_episode
         assert other != first
         assert len(scraped.homes()) == 1
         assert await begins(scraped, agent, 7) == first
+        assert len(children("scraper.keeper")) == 1
         beside = Agent(scraped, 1)
         assert await follows(beside, await beside.begin(8)) == other
         beside.close()
@@ -335,11 +342,7 @@ async def test_worlds_go_on_beside_each_other_and_a_moment_of_one_is_gone_to_in_
 
 async def test_a_world_that_hangs_dies_or_loses_its_home_leaves_the_others_alone(tmp_path: Path) -> None:
     async with stepping(tmp_path) as scraped:
-        agent = await begun(scraped, seed=7)
-        await agent.first()
-        moment = await agent.snapshot()
-        assert moment is not None
-        first = await played(agent, 10)
+        agent, moment, first = await kept(scraped)
         (own_home,) = scraped.homes()
         hung, dead, lost = copies = [Agent(scraped, slot) for slot in (1, 2, 3)]
         for copy in copies:
@@ -360,11 +363,7 @@ async def test_a_world_that_hangs_dies_or_loses_its_home_leaves_the_others_alone
 
 async def test_world_that_there_are_no_descriptors_for_is_refused_and_the_others_go_on(tmp_path: Path) -> None:
     async with stepping(tmp_path) as scraped:
-        agent = await begun(scraped, seed=7)
-        await agent.first()
-        moment = await agent.snapshot()
-        assert moment is not None
-        first = await played(agent, 10)
+        agent, moment, first = await kept(scraped)
         copy = Agent(scraped, 1)
         await copy.restore(moment)
         scraper = psutil.Process(scraped.program.pid)

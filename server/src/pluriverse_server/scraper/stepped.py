@@ -271,7 +271,9 @@ class Slot:
             self._played, self._beside = self._beside, self._played
             self._played.go_on(kept, episode_id)
         elif self._played is None or not self._has_gone_back(self._played, kept, episode_id):
-            _close(self._played)
+            # One that was closed must not be gone back in, where no other can be made.
+            left, self._played = self._played, None
+            _close(left)
             self._played = self.origin.copy(self._slot, kept, episode_id)
         self._played.show_screen()
         again, self._last, self._ahead = self._last is kept, kept, None
