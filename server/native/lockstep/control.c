@@ -1,5 +1,6 @@
 /* The other end of the page: gives turns, lets time pass, and knows when everything stands. Called from Python, by one
  * thread at a time; nothing here is for the programs that the library is preloaded into. */
+#include "template.h"
 #include "world.h"
 
 #include <dirent.h>
@@ -177,12 +178,17 @@ static void gather(struct control *control) {
     for (uint32_t i = 0; i < control->page->used; i++) let_run(control->page->slots[i].tid, &here);
 }
 
+/* Let them run on any processor again. */
+static void scatter(struct control *control) {
+    control->processor = -1;
+    for (int i = 0; i < control->strangers_count; i++) let_run(control->strangers[i].tid, &control->processors);
+    for (uint32_t i = 0; i < control->page->used; i++) let_run(control->page->slots[i].tid, &control->processors);
+}
+
 PUBLIC void lockstep_close(struct control *control) {
+    scatter(control);
     for (int i = 0; i < SLOTS; i++) forget(&control->threads[i]);
-    for (int i = 0; i < control->strangers_count; i++) {
-        let_run(control->strangers[i].tid, &control->processors);
-        forget(&control->strangers[i]);
-    }
+    for (int i = 0; i < control->strangers_count; i++) forget(&control->strangers[i]);
     munmap(control->page, sizeof *control->page);
     free(control);
 }
@@ -226,7 +232,8 @@ static void grant(struct control *control, struct slot *slot, uint32_t why) {
     control->threads[slot - control->page->slots].sleeps = 0;
     control->threads[slot - control->page->slots].since = 0;
     atomic_store(&slot->state, RUNS | why);
-    syscall(SYS_futex, &slot->state, FUTEX_WAKE, 1, NULL, NULL, 0);
+    /* All: one that was killed may still wait there, as it has yet to end, and came first. */
+    syscall(SYS_futex, &slot->state, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
 static int runs(const struct slot *slot) { return (slot->state & PHASE) == RUNS; }
@@ -356,9 +363,15 @@ PUBLIC int lockstep_slot(const struct control *control, int number, int *pid, in
     return (int)(slot->state & PHASE);
 }
 
-/* Have these waiting threads fork a template of their process each; return whether they wait again in time. */
-PUBLIC int lockstep_fork(struct control *control, const int *slots, int count, int64_t patience_ns) {
+/* Have these waiting threads, and X server ``server``, begin to fork a template of their process each. */
+PUBLIC int lockstep_fork(struct control *control, const int *slots, int count, int server) {
+    scatter(control);
+    if (kill(server, XSERVER_SIGNAL)) return 0;
     for (int i = 0; i < count; i++) grant(control, &control->page->slots[slots[i]], FORK);
+    return 1;
+}
+/* Return whether they wait again in time. */
+PUBLIC int lockstep_forked(struct control *control, int64_t patience_ns) {
     return wait_for_turns(control, real_now() + patience_ns);
 }
 

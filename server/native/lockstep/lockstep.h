@@ -36,6 +36,7 @@ void take_first_turn(void);
 void take_turn(void);
 int wait_called(const void *object, int64_t deadline);
 int call(const void *object, int most);
+int call_later(const void *object, const void *other, int most);
 int sleep_until(int64_t deadline);
 int wait_for(looker look, void *what, int64_t deadline);
 

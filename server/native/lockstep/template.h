@@ -1,6 +1,9 @@
 /* A template: a fork of a process that sleeps until it is asked to fork again. So a moment of a process is kept. */
 #pragma once
 
+/* Asks an X server for a template. */
+#define XSERVER_SIGNAL (SIGRTMIN + 5)
+
 #pragma GCC visibility push(hidden)
 
 /* Find what the others need; before a signal may call them. */

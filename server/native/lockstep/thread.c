@@ -182,28 +182,99 @@ int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespec *time
 
 /* ── futexes ────────────────────────────────────────────────────────────────────────────────────────────────────────── */
 
+/* A deadline of those that don't wait. */
+#define TRIES 0
+
+static long failed(int error) {
+    if (error) errno = error;
+    return error ? -1 : 0;
+}
 static long wait_futex(uint32_t *word, int what, uint32_t value, const struct timespec *time) {
     int64_t deadline = NEVER;
     if (time && (what & FUTEX_CMD_MASK) == FUTEX_WAIT) deadline = later(time->tv_sec * SECOND_NS + time->tv_nsec);
     else if (time) deadline = at(time, what & FUTEX_CLOCK_REALTIME ? CLOCK_REALTIME : CLOCK_MONOTONIC);
-    int error = __atomic_load_n(word, __ATOMIC_SEQ_CST) == value ? wait_called(word, deadline) : EAGAIN;
-    if (error) errno = error;
-    return error ? -1 : 0;
+    return failed(__atomic_load_n(word, __ATOMIC_SEQ_CST) == value ? wait_called(word, deadline) : EAGAIN);
 }
-/* GLib, Mesa and Rust have locks and conditions of their own, for which they ask the kernel. */
+/* What FUTEX_WAKE_OP does with its second word; return whether those that wait for that are woken, too. */
+static int operate(uint32_t *word, uint32_t what) {
+    int operand = (int)(what << 8) >> 20, compared = (int)(what << 20) >> 20;
+    if (what >> 28 & FUTEX_OP_OPARG_SHIFT) operand = 1 << (operand & 31);
+    uint32_t before = __atomic_load_n(word, __ATOMIC_SEQ_CST), after = 0;
+    do {
+        switch (what >> 28 & 7) {
+        case FUTEX_OP_SET: after = (uint32_t)operand; break;
+        case FUTEX_OP_ADD: after = before + (uint32_t)operand; break;
+        case FUTEX_OP_OR: after = before | (uint32_t)operand; break;
+        case FUTEX_OP_ANDN: after = before & ~(uint32_t)operand; break;
+        case FUTEX_OP_XOR: after = before ^ (uint32_t)operand; break;
+        default: return -1;
+        }
+    } while (!__atomic_compare_exchange_n(word, &before, after, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
+    switch (what >> 24 & 15) {
+    case FUTEX_OP_CMP_EQ: return (int)before == compared;
+    case FUTEX_OP_CMP_NE: return (int)before != compared;
+    case FUTEX_OP_CMP_LT: return (int)before < compared;
+    case FUTEX_OP_CMP_LE: return (int)before <= compared;
+    case FUTEX_OP_CMP_GT: return (int)before > compared;
+    case FUTEX_OP_CMP_GE: return (int)before >= compared;
+    }
+    return -1;
+}
+static int lock_owned(uint32_t *word, int64_t deadline) {
+    uint32_t own = (uint32_t)gettid(), found = 0, waited = 0;
+    while (!__atomic_compare_exchange_n(word, &found, own | waited, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
+        if ((found & FUTEX_TID_MASK) == own) return EDEADLK;
+        if (deadline == TRIES) return EAGAIN;
+        __atomic_or_fetch(word, waited = FUTEX_WAITERS, __ATOMIC_SEQ_CST);
+        if (wait_called(word, deadline) == ETIMEDOUT) return ETIMEDOUT;
+        found = 0;
+    }
+    return 0;
+}
+static int unlock_owned(uint32_t *word) {
+    if ((*word & FUTEX_TID_MASK) != (uint32_t)gettid()) return EPERM;
+    __atomic_store_n(word, 0, __ATOMIC_SEQ_CST);
+    call(word, 1);
+    return 0;
+}
+/* Do it with those that wait by turns; false: it is the kernel's alone. */
+static int futex(const long given[6], long *result) {
+    uint32_t *word = (uint32_t *)given[0], *other = (uint32_t *)given[4], value = (uint32_t)given[5];
+    int what = (int)given[1], most = (int)given[2], more = (int)given[3], both;
+    const struct timespec *time = (const struct timespec *)given[3];
+    switch (what & FUTEX_CMD_MASK) {
+    case FUTEX_WAIT:
+    case FUTEX_WAIT_BITSET: *result = wait_futex(word, what, (uint32_t)most, time); return 1;
+    case FUTEX_WAKE:
+    case FUTEX_WAKE_BITSET: *result = call(word, most); return *result != 0;
+    case FUTEX_WAKE_OP:
+        both = operate(other, value);
+        *result = both < 0 ? failed(ENOSYS) : call(word, most) + (both ? call(other, more) : 0);
+        return 1;
+    case FUTEX_CMP_REQUEUE:
+    case FUTEX_REQUEUE:
+        both = (what & FUTEX_CMD_MASK) == FUTEX_CMP_REQUEUE;
+        if (both && *word != value) *result = failed(EAGAIN);
+        else *result = call(word, most), *result += call_later(word, other, more) * both;
+        return 1;
+    case FUTEX_LOCK_PI: *result = failed(lock_owned(word, time ? at(time, CLOCK_REALTIME) : NEVER)); return 1;
+    case FUTEX_LOCK_PI2:
+        *result = failed(lock_owned(word, time ? at(time, what & FUTEX_CLOCK_REALTIME ? CLOCK_REALTIME : CLOCK_MONOTONIC) : NEVER));
+        return 1;
+    case FUTEX_TRYLOCK_PI: *result = failed(lock_owned(word, TRIES)); return 1;
+    case FUTEX_UNLOCK_PI: *result = failed(unlock_owned(word)); return 1;
+    }
+    return 0;
+}
+/* GLib, Mesa, Qt and Rust have locks and conditions of their own, for which they ask the kernel. */
 long syscall(long number, ...) {
     long given[6];
     va_list all;
     va_start(all, number);
     for (int i = 0; i < 6; i++) given[i] = va_arg(all, long);
     va_end(all);
-    if (number == SYS_futex) {
-        int what = (int)given[1] & FUTEX_CMD_MASK;
-        if (what == FUTEX_WAIT || what == FUTEX_WAIT_BITSET)
-            return wait_futex((uint32_t *)given[0], (int)given[1], (uint32_t)given[2], (const struct timespec *)given[3]);
-        int called = what == FUTEX_WAKE || what == FUTEX_WAKE_BITSET ? call((void *)given[0], (int)given[2]) : 0;
-        if (called) return called;
-    }
+    long result;
+    if (number == SYS_futex && futex(given, &result)) return result;
     if (number == SYS_clock_gettime) return clock_gettime((clockid_t)given[0], (struct timespec *)given[1]);
     if (number == SYS_getrandom) return getrandom((void *)given[0], (size_t)given[1], (unsigned)given[2]);
     return REAL(syscall)(number, given[0], given[1], given[2], given[3], given[4], given[5]);

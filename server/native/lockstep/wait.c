@@ -86,23 +86,36 @@ int wait_called(const void *object, int64_t deadline) {
     }
 }
 
+/* The first thread of this process that waits for ``object``. */
+static struct slot *first_waiting(const void *object) {
+    struct slot *first = NULL;
+    int pid = own_slot()->pid;
+    for (uint32_t i = 0; i < page()->used; i++) {
+        struct slot *slot = &page()->slots[i];
+        if (slot->state != WAITS || slot->pid != pid || slot->object != (uint64_t)(uintptr_t)object) continue;
+        if (!first || slot->order < first->order) first = slot;
+    }
+    return first;
+}
+
 /* Call up to ``most`` threads of this process that wait for ``object``, in their order; return how many there were. */
 int call(const void *object, int most) {
     struct page *shared = page();
-    int pid = own_slot()->pid, called = 0;
-    while (called < most) {
-        struct slot *first = NULL;
-        for (uint32_t i = 0; i < shared->used; i++) {
-            struct slot *slot = &shared->slots[i];
-            if (slot->state != WAITS || slot->pid != pid || slot->object != (uint64_t)(uintptr_t)object) continue;
-            if (!first || slot->order < first->order) first = slot;
-        }
-        if (!first) break;
+    int called = 0;
+    for (struct slot *first; called < most && (first = first_waiting(object));) {
         uint32_t waits = WAITS;
         first->order = atomic_fetch_add(&shared->orders, 1);
         called += atomic_compare_exchange_strong(&first->state, &waits, READY | CALLED);
     }
     return called;
+}
+
+/* Have up to ``most`` of those that wait for ``object`` wait for ``other``; return how many there were. */
+int call_later(const void *object, const void *other, int most) {
+    int moved = 0;
+    for (struct slot *first; object != other && moved < most && (first = first_waiting(object)); moved++)
+        first->object = (uint64_t)(uintptr_t)other;
+    return moved;
 }
 
 /* Return 0 when the clock has got to ``deadline``, or EINTR. */

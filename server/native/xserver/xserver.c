@@ -41,7 +41,7 @@ __attribute__((constructor)) static void begin(void) {
     void *found = mmap(NULL, sizeof *mapped, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     if (found != MAP_FAILED) mapped = found;
     close(file);
-    sigaction(SIGRTMIN + 5, &(struct sigaction){.sa_handler = on_asked, .sa_flags = SA_RESTART}, NULL);
+    sigaction(XSERVER_SIGNAL, &(struct sigaction){.sa_handler = on_asked, .sa_flags = SA_RESTART}, NULL);
 }
 
 /* Reading the clock takes no time here: nothing waits for it by reading. */

@@ -1,7 +1,12 @@
 """Real programs that run by a clock of ours, in all of which time is what it says."""
 
+import ctypes
+import mmap
 import os
+import platform
+import struct
 import subprocess
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +23,9 @@ Compile = Callable[..., str]
 Start = Callable[..., subprocess.Popen[bytes]]
 
 FRAME_S: Final = 1 / 60
+FUTEX: Final = {"x86_64": 202}.get(platform.machine(), 98)
+# See native/lockstep/page.h.
+STATE_TO_PID: Final = 12
 START_S: Final = 60.0
 
 
@@ -39,7 +47,7 @@ def test_every_wait_takes_its_time_of_the_clock(
     play_out(clock)
     lines = (tmp_path / "output").read_text().splitlines()
     took = {what: int(ms) for what, _, ms in (line.rpartition(" ") for line in lines)}
-    assert len(took) == 27
+    assert len(took) == 30
     # One thread signals with the mutex held, which it keeps for another tenth.
     expected = {what: 200 if what == "another thread's signal" else 100 for what in took}
     assert {what: ms for what, ms in took.items() if abs(ms - expected[what]) > 2} == {}
@@ -79,6 +87,25 @@ def test_program_stands_still_between_steps_and_takes_no_cpu(
     assert (tmp_path / "output").stat().st_size == printed
     assert psutil.Process(process.pid).cpu_times()[:2] == used[:2]
     assert clock.elapsed == pytest.approx(1, abs=1e-6)
+
+
+def test_turn_reaches_who_it_is_for_also_while_one_that_was_killed_still_waits_there(
+    clock: PreloadedClock, compiled: Compile, start: Start, tmp_path: Path
+) -> None:
+    program = compiled('#include <stdio.h>\n#include <unistd.h>\nint main() { while (puts(".") > 0) usleep(10000); }')
+    process = start(clock.command(["stdbuf", "-o0", program]))
+    assert clock.await_program(START_S)
+    assert clock.advance(FRAME_S) is Advance.DONE
+    with clock.page.open("r+b") as file, mmap.mmap(file.fileno(), 0) as page:
+        state = ctypes.c_uint32.from_buffer(page, page.find(struct.pack("=ii", process.pid, process.pid)) - STATE_TO_PID)
+        waiting = threading.Thread(target=ctypes.CDLL(None).syscall, args=(FUTEX, ctypes.byref(state), 0, state, None))
+        waiting.start()
+        until(lambda: Path(f"/proc/self/task/{waiting.native_id}/wchan").read_text().startswith("futex"))
+        for _ in range(60):
+            assert clock.advance(FRAME_S) is Advance.DONE
+        waiting.join()
+        del state, waiting
+    assert (tmp_path / "output").stat().st_size > 50
 
 
 def test_all_that_takes_turns_shares_a_processor_and_the_x_server_gets_its_own_back(

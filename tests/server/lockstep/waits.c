@@ -42,11 +42,15 @@ static void is(const char *what, int good) { if (!good) printf("%s failed: %s\n"
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
 static sem_t semaphore;
-static int ready, word;
+static int ready, word, unwaited, operated, moved, owned;
 static volatile sig_atomic_t alarms;
 static void on_alarm(int signal) { (void)signal; alarms++; }
 static void post(union sigval unused) { (void)unused; sem_post(&semaphore); }
+static long futex(int *of, int what, int value, long more, int *other, int third) {
+    return syscall(SYS_futex, of, what | FUTEX_PRIVATE_FLAG, value, more, other, third);
+}
 static void *later(void *unused) {
+    is("lock", futex(&owned, FUTEX_LOCK_PI, 0, 0, NULL, 0) == 0);
     usleep(100000);
     pthread_mutex_lock(&mutex);
     ready = 1;
@@ -57,7 +61,16 @@ static void *later(void *unused) {
     sem_post(&semaphore);
     usleep(100000);
     word = 1;
-    syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+    futex(&word, FUTEX_WAKE, 1, 0, NULL, 0);
+    usleep(100000);
+    is("operation", futex(&unwaited, FUTEX_WAKE_OP, 1, 1, &operated, FUTEX_OP(FUTEX_OP_ADD, 3, FUTEX_OP_CMP_LT, 1)) == 1);
+    usleep(100000);
+    is("other word", futex(&moved, FUTEX_CMP_REQUEUE, 0, 1, &unwaited, 1) < 0 && errno == EAGAIN);
+    is("requeue", futex(&moved, FUTEX_CMP_REQUEUE, 0, 1, &unwaited, 0) == 1);
+    is("nobody", futex(&moved, FUTEX_WAKE, 1, 0, NULL, 0) == 0);
+    is("the moved one", futex(&unwaited, FUTEX_WAKE, 1, 0, NULL, 0) == 1);
+    usleep(100000);
+    is("unlock", futex(&owned, FUTEX_UNLOCK_PI, 0, 0, NULL, 0) == 0);
     return unused;
 }
 
@@ -131,7 +144,14 @@ int main(void) {
     TIMED("another thread's signal", while (!ready) pthread_cond_wait(&condition, &mutex));
     pthread_mutex_unlock(&mutex);
     TIMED("another thread's post", sem_wait(&semaphore));
-    TIMED("another thread's futex", while (!word) syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0));
+    TIMED("another thread's futex", while (!word) futex(&word, FUTEX_WAIT, 0, 0, NULL, 0));
+    TIMED("another thread's operation", while (!operated) futex(&operated, FUTEX_WAIT, 0, 0, NULL, 0));
+    is("operated", operated == 3);
+    TIMED("a wait that was moved", is("moved", futex(&moved, FUTEX_WAIT, 0, 0, NULL, 0) == 0));
+    is("try", futex(&owned, FUTEX_TRYLOCK_PI, 0, 0, NULL, 0) < 0 && errno == EWOULDBLOCK);
+    TIMED("another thread's lock", is("lock", futex(&owned, FUTEX_LOCK_PI, 0, 0, NULL, 0) == 0));
+    is("unlock", futex(&owned, FUTEX_UNLOCK_PI, 0, 0, NULL, 0) == 0);
+    is("not owned", futex(&owned, FUTEX_UNLOCK_PI, 0, 0, NULL, 0) < 0 && errno == EPERM);
     pthread_join(thread, NULL);
 
     pid_t child = fork();

@@ -7,7 +7,6 @@ waits. What that can't be preloaded into, such as a static program, has a ``Froz
 from .clock import PAGE_VARIABLE as PAGE_VARIABLE
 from .clock import XSERVER_HUB_VARIABLE as XSERVER_HUB_VARIABLE
 from .clock import XSERVER_LIBRARY as XSERVER_LIBRARY
-from .clock import XSERVER_SIGNAL as XSERVER_SIGNAL
 from .clock import Advance as Advance
 from .clock import KeptClock as KeptClock
 from .clock import Kin as Kin

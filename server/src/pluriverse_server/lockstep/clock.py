@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import itertools
 import os
-import signal
 import subprocess
 import threading
 import time
@@ -20,9 +19,8 @@ from typing import Any, Final, Self
 
 LIBRARY: Final = Path(__file__).parent / "preloaded.so"
 
-# For the X server of a program whose moments are kept: it becomes a template at this signal.
+# For the X server of a program whose moments are kept.
 XSERVER_LIBRARY: Final = LIBRARY.with_name("xserver.so")
-XSERVER_SIGNAL: Final = signal.SIGRTMIN + 5
 XSERVER_HUB_VARIABLE: Final = "PLURIVERSE_HUB"
 
 # How programs find the page of their clock.
@@ -212,10 +210,14 @@ class PreloadedClock:
         self._library.lockstep_keep(self._control, page)
         return KeptClock(page.raw, self._rest_ns)
 
-    def fork(self, threads: Sequence[Thread], patience_s: float) -> bool:
-        """Have these threads, one of each process, fork templates; return whether they did in time."""
+    def fork(self, threads: Sequence[Thread], server: int) -> bool:
+        """Have these threads, one of each process, and the X server begin to fork templates; False: it has ended."""
         slots = (c_int * len(threads))(*(thread.slot for thread in threads))
-        return bool(self._library.lockstep_fork(self._control, slots, len(threads), round(patience_s * NS)))
+        return bool(self._library.lockstep_fork(self._control, slots, len(threads), server))
+
+    def have_forked(self, patience_s: float) -> bool:
+        """Return whether those threads wait again in time."""
+        return bool(self._library.lockstep_forked(self._control, round(patience_s * NS)))
 
     def related(self, kept: KeptClock, family: Sequence[Kin]) -> KeptClock:
         """Return ``kept`` with who is whose child; raise NoClock if they are too many."""
@@ -268,7 +270,8 @@ def library() -> Any:
     library.lockstep_place.argtypes = [c_void_p, c_char_p, c_char_p]
     library.lockstep_screen.argtypes = [c_void_p, c_char_p]
     library.lockstep_slot.argtypes = [c_void_p, c_int, c_void_p, c_void_p]
-    library.lockstep_fork.argtypes = [c_void_p, c_void_p, c_int, c_int64]
+    library.lockstep_fork.argtypes = [c_void_p, c_void_p, c_int, c_int]
+    library.lockstep_forked.argtypes = [c_void_p, c_int64]
     library.lockstep_size.restype = c_size_t
     library.lockstep_keep.argtypes = library.lockstep_put_back.argtypes = [c_void_p, c_void_p]
     library.lockstep_relate.argtypes = [c_void_p, c_void_p, c_int]

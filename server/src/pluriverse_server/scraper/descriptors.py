@@ -13,7 +13,7 @@ import socket
 import stat
 import struct
 import termios
-from collections.abc import Generator, Hashable, Mapping, Sequence
+from collections.abc import Generator, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -189,6 +189,24 @@ class _Memory:
         return made
 
 
+class Opened:
+    """What each of these processes has open, and which Unix sockets are connected: what the kernel tells of both."""
+
+    def __init__(self, pids: Iterable[int]) -> None:
+        self.peers = _Peers()
+        self.of = {pid: [*_opened(pid)] for pid in pids}
+
+
+def _opened(pid: int) -> Iterator[tuple[int, str, bytes]]:
+    """Yield each descriptor, what it is of, and the facts of it."""
+    folder = f"/proc/{pid}"
+    for name in os.listdir(f"{folder}/fd"):  # noqa: PTH208 - each snapshot does this
+        with contextlib.suppress(FileNotFoundError):
+            target = os.readlink(f"{folder}/fd/{name}")  # noqa: PTH115
+            with open(f"{folder}/fdinfo/{name}", "rb") as info:  # noqa: PTH123
+                yield int(name), target, info.read()
+
+
 class Plan:
     """What has to be made anew for a world, of which ``templates`` were made; they note what each is to be given.
 
@@ -196,13 +214,15 @@ class Plan:
     can't be made.
     """
 
-    def __init__(self, templates: Sequence[Template], clients: Sequence[int], server: int, place: Place) -> None:
+    def __init__(
+        self, templates: Sequence[Template], opened: Opened, clients: Sequence[int], server: int, place: Place
+    ) -> None:
         self.alone: str | None = None
         """Why there can't be two such worlds at once."""
         self._home = str(place.home.resolve())
         self._places = {str(place.page.resolve()): "page", str(place.screen.resolve()): "screen"}
         self._server = server
-        self._peers = _Peers()
+        self._peers = opened.peers
         self._sockets: dict[int, _End] = {}
         self._pipes: dict[int, dict[bool, _End]] = {}
         self._events: dict[int, tuple[int, int]] = {}
@@ -214,7 +234,7 @@ class Plan:
         self._copied: set[Hashable] = set()
         # The X server first: it may go on while programs are yet to begin, and needs what it shares with them.
         for template in sorted(templates, key=lambda template: template.ancestor != server):
-            self._look_at(template)
+            self._look_at(template, opened.of[template.ancestor])
         ours = [self._peers.peers.get(os.fstat(client).st_ino) for client in clients]
         self._clients = [inode for inode in ours if inode in self._sockets]
         if len(self._clients) != len(clients):
@@ -247,21 +267,12 @@ class Plan:
 
     # ── what there is ───────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _look_at(self, template: Template) -> None:
-        folder = f"/proc/{template.ancestor}"
-        for name in os.listdir(f"{folder}/fd"):  # noqa: PTH208 - each snapshot does this
-            file = int(name)
-            try:
-                target = os.readlink(f"{folder}/fd/{name}")  # noqa: PTH115
-                with open(f"{folder}/fdinfo/{name}", "rb") as info:  # noqa: PTH123
-                    facts = info.read()
-            except FileNotFoundError:
-                continue
-            flags = int(_found(_FLAGS, facts)[1], 8)
-            self._note(template, file, target, flags, facts)
+    def _look_at(self, template: Template, opened: Iterable[tuple[int, str, bytes]]) -> None:
+        for file, target, facts in opened:
+            self._note(template, file, target, int(_found(_FLAGS, facts)[1], 8), facts)
         for line in template.shared:
             self._note_mapped(template, line)
-        own = os.readlink(f"{folder}/cwd")  # noqa: PTH115
+        own = os.readlink(f"/proc/{template.ancestor}/cwd")  # noqa: PTH115
         if self._is_below_home(own):
             template.steps.append((FOLDER, 0, self._give_below_home(template, own, os.O_DIRECTORY), 0, 0, 0))
 

@@ -27,10 +27,10 @@ import psutil
 
 from pluriverse_server.display import DisplayLost
 from pluriverse_server.display.xserver import claim_display
-from pluriverse_server.lockstep import XSERVER_SIGNAL, KeptClock, Kin, NoClock, Phase, PreloadedClock, Thread
+from pluriverse_server.lockstep import KeptClock, Kin, NoClock, Phase, PreloadedClock, Thread
 from pluriverse_server.x11.connection import SOCKETS
 
-from .descriptors import Maker, NotKept, Place, Plan, Template
+from .descriptors import Maker, NotKept, Opened, Place, Plan, Template
 from .home import Contents, HomeError, contents, put_back
 from .tree import PROC
 
@@ -355,14 +355,17 @@ class World:
             clients = [client.keep() for client in self.clients]
             self._last = home = contents(self._place.home, self._last)
             clock = self._clock.related(self._clock.keep(), family)
-            os.kill(self.server, XSERVER_SIGNAL)
+            if not self._clock.fork(list(leaders.values()), self.server):
+                raise NotKept("the X server has ended")  # noqa: TRY301
+            # Meanwhile.
+            opened = Opened([self.server, *leaders])
         except (DisplayLost, HomeError, NoClock, OSError) as error:
             raise NotKept(str(error)) from error
-        if not self._clock.fork(list(leaders.values()), PATIENCE_S):
+        if not self._clock.have_forked(PATIENCE_S):
             raise NotKept("the program was not forked in time")
         templates = hub.collect({self.server, *leaders}, PATIENCE_S)
         try:
-            plan = Plan(templates, [client.fileno() for client in self.clients], self.server, self._place)
+            plan = Plan(templates, opened, [client.fileno() for client in self.clients], self.server, self._place)
             # The present world is not to go on before they have let go of what is its own.
             for template in templates:
                 if _HEAD.unpack_from(template.connection.recv(_PACKET_BYTES))[0] != _LEFT:
