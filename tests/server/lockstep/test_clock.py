@@ -97,14 +97,16 @@ def test_turn_reaches_who_it_is_for_also_while_one_that_was_killed_still_waits_t
     assert clock.await_program(START_S)
     assert clock.advance(FRAME_S) is Advance.DONE
     with clock.page.open("r+b") as file, mmap.mmap(file.fileno(), 0) as page:
-        state = ctypes.c_uint32.from_buffer(page, page.find(struct.pack("=ii", process.pid, process.pid)) - STATE_TO_PID)
+        at = page.find(struct.pack("=ii", process.pid, process.pid)) - STATE_TO_PID
+        state = ctypes.c_uint32.from_buffer(page, at)
         waiting = threading.Thread(target=ctypes.CDLL(None).syscall, args=(FUTEX, ctypes.byref(state), 0, state, None))
         waiting.start()
-        until(lambda: Path(f"/proc/self/task/{waiting.native_id}/wchan").read_text().startswith("futex"))
+        asleep_in = Path(f"/proc/self/task/{waiting.native_id}/wchan")
+        until(lambda: asleep_in.read_text().startswith("futex"))
         for _ in range(60):
             assert clock.advance(FRAME_S) is Advance.DONE
         waiting.join()
-        del state, waiting
+        del state
     assert (tmp_path / "output").stat().st_size > 50
 
 

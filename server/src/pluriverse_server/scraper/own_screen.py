@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 from typing import Final, Self
@@ -10,7 +11,7 @@ from pluriverse_server.display.xserver import XServer
 from pluriverse_server.lockstep import PAGE_VARIABLE, XSERVER_HUB_VARIABLE, XSERVER_LIBRARY, PreloadedClock
 from pluriverse_server.process import executable
 from pluriverse_server.x11.connection import write_cookie
-from pluriverse_server.x11.framebuffer import FILE
+from pluriverse_server.x11.framebuffer import FILE, make_memory
 
 from .worlds import HUB_NAME, Hub
 
@@ -20,8 +21,9 @@ _COOKIE_NAME: Final = "Xauthority"
 class OwnScreen:
     """A running Xvfb that has a program's time, and becomes a template when it is asked to. ``stop`` ends it."""
 
-    def __init__(self, server: XServer, xauthority: Path, hub: Hub) -> None:
+    def __init__(self, server: XServer, xauthority: Path, hub: Hub, memory: int) -> None:
         self.hub = hub
+        self._memory = memory
         self._server = server
         self._xauthority = xauthority
 
@@ -31,6 +33,7 @@ class OwnScreen:
         xauthority = folder / _COOKIE_NAME
         write_cookie(xauthority)
         hub = Hub(folder / HUB_NAME)
+        memory = make_memory(folder / FILE)
         variables = {"LD_PRELOAD": XSERVER_LIBRARY, XSERVER_HUB_VARIABLE: hub.path, PAGE_VARIABLE: clock.page}
         preloaded = [f"{name}={value}" for name, value in variables.items()]
         program = executable("Xvfb", package="xvfb")
@@ -39,8 +42,9 @@ class OwnScreen:
             server = await XServer.start(["env", *preloaded, program, *options], xauthority=xauthority)
         except BaseException:
             hub.close()
+            os.close(memory)
             raise
-        return cls(server, xauthority, hub)
+        return cls(server, xauthority, hub, memory)
 
     @staticmethod
     def is_possible() -> bool:
@@ -58,3 +62,4 @@ class OwnScreen:
     async def stop(self) -> None:
         await self._server.stop()
         self.hub.close()
+        os.close(self._memory)

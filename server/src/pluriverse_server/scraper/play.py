@@ -344,6 +344,9 @@ class Play(Stepped):
     def copy(self, slot: int, kept: KeptPlay, episode_id: int) -> Copy:
         """Return another world of this program, at a moment of it, that goes on beside; raise Broken. Blocking."""
         assert self._folder is not None
+        if self.broken is not None:
+            # What is kept of it is about to end, too.
+            raise Broken(self.broken)
         return Copy(self, slot, kept, episode_id, self._opened.environment, self._folder)
 
     @property

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import os
 import shutil
 import tempfile
 import threading
@@ -25,7 +26,7 @@ from pluriverse_server.sources.program import ProgramOutput, Target
 from pluriverse_server.sources.reading import Pixels, SourceError
 from pluriverse_server.sources.rules import Rules
 from pluriverse_server.sources.screen.grab import ScreenLost
-from pluriverse_server.x11.framebuffer import FILE, NoFramebuffer, framebuffer
+from pluriverse_server.x11.framebuffer import FILE, NoFramebuffer, framebuffer, make_memory
 
 from .descriptors import NotKept
 from .home import HomeError, make_home
@@ -199,6 +200,7 @@ class Copy(Stepped):
         assert isinstance(play.pace, SteppedPace)
         home, screen = folder / "home", folder / FILE
         make_home(home, None)
+        self._exit_stack.callback(os.close, make_memory(screen))
         shutil.copyfile(play.world.screen, screen)
         clock = PreloadedClock(folder, seed=settings.start_seed, frame_time=1 / settings.fps)
         self._exit_stack.callback(clock.close)

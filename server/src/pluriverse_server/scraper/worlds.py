@@ -225,7 +225,7 @@ class Siblings:
 
     def processes(self, world: World) -> Iterator[tuple[int, int]]:
         """Yield the processes of a world that are or have been, each after its parent, with that one before it."""
-        left_out = self.templates | self._killed
+        left_out = self.templates
         for other in self.worlds:
             if other is not world:
                 left_out |= other.roots()
@@ -235,9 +235,11 @@ class Siblings:
             parent = waiting.pop()
             for child in _children(parent):
                 seen.add(child)
-                if child not in left_out:
+                if child in left_out:
+                    continue
+                waiting.append(child)
+                if child not in self._killed:
                     yield parent, child
-                    waiting.append(child)
         if len(self.worlds) == 1:
             self._killed &= seen
 
@@ -356,7 +358,7 @@ class World:
             self._last = home = contents(self._place.home, self._last)
             clock = self._clock.related(self._clock.keep(), family)
             if not self._clock.fork(list(leaders.values()), self.server):
-                raise NotKept("the X server has ended")  # noqa: TRY301
+                raise NotKept("the X server has ended")
             # Meanwhile.
             opened = Opened([self.server, *leaders])
         except (DisplayLost, HomeError, NoClock, OSError) as error:
@@ -457,6 +459,9 @@ class World:
             asleep.add(self.server)
         server, self.server = self.server, 0
         ends = self.siblings.kill(self.processes(), server, asleep)
+        # Those that ran may have forked meanwhile.
+        while ends and (born := self.processes()):
+            ends += self.siblings.kill(born, 0, ())
         try:
             yield ends
         finally:

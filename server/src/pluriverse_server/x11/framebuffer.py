@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mmap
+import os
 import struct
 from pathlib import Path
 from typing import Final
@@ -22,6 +23,13 @@ _PIXEL_BYTES: Final = 4
 
 class NoFramebuffer(Exception):
     """There is no such file, or its pixels aren't as expected; the message gives the reason."""
+
+
+def make_memory(path: Path) -> int:
+    """Have ``path`` lead to memory, which no disk is written for, until the descriptor that is returned is closed."""
+    memory = os.memfd_create(path.name)
+    path.symlink_to(f"/proc/{os.getpid()}/fd/{memory}")
+    return memory
 
 
 def framebuffer(path: Path) -> NDArray[np.uint8]:
