@@ -277,7 +277,9 @@ static void wait_for_orders(void) {
     if (receive(&plan, sizeof plan)) leave_what_is_made();
     while (receive(&given_count, sizeof given_count)) {
         /* A child of whoever has the template, and of nobody that the program knows. */
-        if (!RAW(clone, CLONE_PARENT, NULL, NULL, NULL, NULL)) return;
+        long made = RAW(clone, CLONE_PARENT, NULL, NULL, NULL, NULL);
+        if (!made) return;
+        if (made < 0) tell_hub(BEGUN, 0, (int32_t[2]){-1, errno}, 2 * sizeof(int32_t));
         for (int i = 0; i < given_count; i++) RAW(close, given[i]);
     }
     RAW(exit_group, 0);
@@ -313,9 +315,12 @@ static int call_hub(const char *path) {
 
 /* In a process between the two that shares the memory and ends at once: so the template is no child of the program. */
 static jmp_buf at_fork;
+static int not_forked;
 static int fork_once(void *unused) {
     (void)unused;
-    if (!RAW(clone, 0, NULL, NULL, NULL, NULL)) _longjmp(at_fork, 1);
+    long made = RAW(clone, 0, NULL, NULL, NULL, NULL);
+    if (!made) _longjmp(at_fork, 1);
+    not_forked = made < 0 ? errno : 0;
     RAW(exit, 0);
     return 0;
 }
@@ -326,9 +331,15 @@ int template_fork(const char *path, const void *page) {
     ancestor = (int)RAW(getpid);
     uint64_t all = ~0ull;
     RAW(rt_sigprocmask, SIG_SETMASK, &all, &mask, MASK_BYTES);
+    not_forked = 0;
     if (!_setjmp(at_fork)) {
         int between = clone(fork_once, stack + STACK_BYTES, CLONE_VM | CLONE_VFORK, NULL);
         if (between > 0) RAW(wait4, between, NULL, __WALL, NULL);
+        else not_forked = errno;
+        if (not_forked && !call_hub(path)) {
+            RAW(writev, hub, &(struct iovec){(int32_t[2]){ancestor, -not_forked}, 2 * sizeof(int32_t)}, 1);
+            RAW(close, hub);
+        }
         RAW(rt_sigprocmask, SIG_SETMASK, &mask, NULL, MASK_BYTES);
         return 0;
     }

@@ -1,9 +1,11 @@
 /* Says what differs between two runs of a program in real time: addresses, random numbers, dates, who comes first. */
 #define _GNU_SOURCE
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/random.h>
+#include <sys/sysinfo.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -30,6 +32,11 @@ int main(void) {
     FILE *file = fopen("/dev/urandom", "r");
     if (fread(&other, sizeof other, 1, file) != 1) return 1;
     printf("%p %u %u %ld\n", malloc(100), number, other, (long)time(NULL));
+    file = fopen("/proc/uptime", "r");
+    struct sysinfo machine;
+    char uptime[20];
+    if (sysinfo(&machine) || fscanf(file, "%19s", uptime) != 1) return 1;
+    printf("%s %ld %ld %d\n", uptime, machine.uptime, sysconf(_SC_NPROCESSORS_ONLN), sched_getcpu());
     pthread_t threads[4];
     for (int i = 0; i < 4; i++) pthread_create(&threads[i], NULL, run, &"abcd"[i]);
     for (int i = 0; i < 4; i++) pthread_join(threads[i], NULL);

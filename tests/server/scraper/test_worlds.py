@@ -2,11 +2,12 @@
 
 import asyncio
 import contextlib
+import os
 import random
 import shutil
 import subprocess
 import zlib
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Generator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from pluriverse_protocol.reports import Done
 from pluriverse_server.scraper.worlds import TEMPLATE_NAME
 from support.process_tree import children
 from support.scraped import Scraped
-from support.scraped_steps import Agent, begun, key, stepping
+from support.scraped_steps import Agent, begun, game_of, key, stepping
 from support.step_channels import Heard
 from support.waiting import eventually
 
@@ -373,6 +374,51 @@ async def test_world_that_there_are_no_descriptors_for_is_refused_and_the_others
         assert "Too many open files" in await asyncio.to_thread(copy.hear_error)
         assert len(await played(agent, 10)) == 10
         scraper.rlimit(psutil.RLIMIT_NOFILE, before)
+        for each in (copy, agent):
+            await each.restore(moment)
+            assert await played(each, 10) == first
+        copy.close()
+
+
+@contextlib.contextmanager
+def no_room_to_fork(*processes: psutil.Process) -> Generator[None]:
+    """Have them fork nothing meanwhile, as where a container has as many processes as it may."""
+    if os.geteuid():
+        before = [process.rlimit(psutil.RLIMIT_NPROC) for process in processes]
+        for process, (_, most) in zip(processes, before, strict=True):
+            process.rlimit(psutil.RLIMIT_NPROC, (1, most))
+        yield
+        for process, limits in zip(processes, before, strict=True):
+            process.rlimit(psutil.RLIMIT_NPROC, limits)
+        return
+    # No such limit holds for root, but that of a group does.
+    first = Path("/sys/fs/cgroup/pids")
+    top = first if first.exists() else first.parent
+    group = top / f"pluriverse-{processes[0].pid}"
+    group.mkdir()
+    try:
+        (group / "pids.max").write_text("0")
+        for process in processes:
+            (group / "cgroup.procs").write_text(str(process.pid))
+        yield
+        for process in processes:
+            (top / "cgroup.procs").write_text(str(process.pid))
+    finally:
+        group.rmdir()
+
+
+async def test_world_that_there_are_no_processes_for_is_refused_and_the_others_go_on(tmp_path: Path) -> None:
+    async with stepping(tmp_path) as scraped:
+        agent, moment, first = await kept(scraped)
+        with no_room_to_fork(game_of(scraped)):
+            assert await agent.snapshot() is None
+            reply, _ = await agent.play()
+        assert "can't be forked: Resource temporarily unavailable" in reply.info["snapshot"]
+        copy = Agent(scraped, 1)
+        with no_room_to_fork(*templates_of(scraped)):
+            copy.send(AgentRestore(moment), copy.episode)
+            assert "can't be forked: Resource temporarily unavailable" in await asyncio.to_thread(copy.hear_error)
+            assert len(await played(agent, 10)) == 10
         for each in (copy, agent):
             await each.restore(moment)
             assert await played(each, 10) == first

@@ -47,7 +47,8 @@ OUTPUT_S: Final = 2.0
 OUTPUT_LINES: Final = 20
 RECEIVE_BYTES: Final = 64 * 1024
 
-# As in docker-compose.yml: a remote needs some 150 MB and a dozen processes, a browser several times that.
+# As in docker-compose.yml: a remote needs some 150 MB and a dozen processes, a browser several times that; and each
+# snapshot of a program two processes, of 1 GiB in all.
 LIMITS: Final[dict[str, Any]] = {
     "read_only": True,
     "tmpfs": {"/tmp": ""},  # noqa: S108 - in the container
@@ -56,11 +57,11 @@ LIMITS: Final[dict[str, Any]] = {
     "cap_drop": ["ALL"],
     "cap_add": ["SETUID", "SETGID", "KILL", "DAC_OVERRIDE", "FOWNER"],
     "security_opt": ["no-new-privileges:true"],
-    "pids_limit": 256,
+    "pids_limit": 10_000,
     "log_config": LogConfig(type=LogConfig.types.JSON, config={"max-size": "10m", "max-file": "3"}),
 }
 
-DEFAULT_MEMORY: Final = Bytes(1024**3)
+DEFAULT_MEMORY: Final = Bytes(2 * 1024**3)
 
 NOT_STARTED: Final = "a container could not be started"
 

@@ -130,6 +130,8 @@ class Hub:
             if template is None:
                 if about not in ancestors:
                     raise NotKept(f"process {about} was forked, and was not to be")
+                if number < 0:
+                    raise NotKept(f"process {about} can't be forked: {os.strerror(-number)}")
                 template = Template(connection, number, about, pending, counts)
             elif about == _KEPT:
                 template.shared, template.shared_bytes = shared, 1024 * number
@@ -515,19 +517,28 @@ def _require_no_signals(threads: Iterable[Thread]) -> None:
 
 def _begin(templates: Sequence[Template], made: Maker, begun: dict[int, int]) -> None:
     """Have the templates fork; ``begun`` is given the number of each new process by that of its ancestor."""
-    try:
-        for template in templates:
-            made.order(template)
-    except ConnectionError as error:
-        raise NotKept("a template has ended") from error
     for template in templates:
+        # It is heard below if it has ended.
+        with contextlib.suppress(ConnectionError):
+            made.order(template)
+    failures = [failure for template in templates if (failure := _heard_to_begin(template, begun))]
+    if failures:
+        raise NotKept(failures[0])
+
+
+def _heard_to_begin(template: Template, begun: dict[int, int]) -> str | None:
+    """Note the number of a template's new process; return what kept it from being as it should."""
+    packet = b""
+    with contextlib.suppress(ConnectionError):
         packet = template.connection.recv(_PACKET_BYTES)
-        if len(packet) < _HEAD.size + _FAILURE.size:
-            raise NotKept("a template has ended")
-        about, begun[template.ancestor] = _HEAD.unpack_from(packet)
-        step, error = _FAILURE.unpack_from(packet, _HEAD.size)
-        if about != _BEGUN or step >= 0:
-            raise NotKept(f"process {template.ancestor}: {template.describe(step)}: {os.strerror(error)}")
+    if len(packet) < _HEAD.size + _FAILURE.size:
+        return "a template has ended"
+    _, pid = _HEAD.unpack_from(packet)
+    step, error = _FAILURE.unpack_from(packet, _HEAD.size)
+    if not pid:
+        return f"process {template.ancestor} can't be forked: {os.strerror(error)}"
+    begun[template.ancestor] = pid
+    return f"process {template.ancestor}: {template.describe(step)}: {os.strerror(error)}" if step >= 0 else None
 
 
 def _await_ends(ends: Sequence[int]) -> None:
