@@ -45,7 +45,14 @@ class XServer:
         self._claim = claim
 
     @classmethod
-    async def start(cls, command: Sequence[str], *, xauthority: Path, env: Mapping[str, str] = NOTHING_MORE) -> XServer:
+    async def start(
+        cls,
+        command: Sequence[str],
+        *,
+        xauthority: Path,
+        env: Mapping[str, str] = NOTHING_MORE,
+        pass_fds: Sequence[int] = (),
+    ) -> XServer:
         """Start ``command`` on the lowest free display; clients need a cookie of ``xauthority``."""
         for attempt in range(ATTEMPTS):
             try:
@@ -53,7 +60,7 @@ class XServer:
             except OSError as error:
                 raise start_error("the X server", error, command) from error
             try:
-                return cls(await _start(command, number, xauthority, env), number, claim)
+                return cls(await _start(command, number, xauthority, env, pass_fds), number, claim)
             except BaseException as error:
                 claim.close()
                 if not isinstance(error, StartError) or attempt == ATTEMPTS - 1 or is_free(number):
@@ -118,7 +125,9 @@ def _clear(path: Path) -> bool:
     return problem in (errno.ENOENT, errno.ENOTDIR, errno.EACCES)
 
 
-async def _start(command: Sequence[str], number: int, xauthority: Path, env: Mapping[str, str]) -> ChildProcess:
+async def _start(
+    command: Sequence[str], number: int, xauthority: Path, env: Mapping[str, str], pass_fds: Sequence[int]
+) -> ChildProcess:
     pipe = await Pipe.open()
     # Given the number too, it needs no lock file; it writes it back once it accepts connections.
     own = [f":{number}", "-displayfd", str(pipe.write_end), "-auth", str(xauthority)]
@@ -126,7 +135,7 @@ async def _start(command: Sequence[str], number: int, xauthority: Path, env: Map
     hint = f"to see the problem, run: {shlex.join(command)} :99"
     try:
         try:
-            child = await ChildProcess.start("X server", full, env=env, pass_fds=[pipe.write_end])
+            child = await ChildProcess.start("X server", full, env=env, pass_fds=[pipe.write_end, *pass_fds])
         finally:
             pipe.close_write_end()
         try:

@@ -6,9 +6,11 @@ import asyncio
 import contextlib
 import logging
 import os
-from collections.abc import Awaitable, Callable, Mapping
+import shutil
+import tempfile
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from pluriverse_protocol import reports
 
@@ -101,7 +103,7 @@ class Program:
         self._lost_at = self._not_before = -RETRY_S
         self._work = asyncio.Event()
         self._keeper: asyncio.Task[None] | None = None
-        self._killed: set[asyncio.Task[None]] = set()
+        self._finishing: set[asyncio.Task[None]] = set()
         self.takes_joystick = False
         self._clear_screen = clear_screen
         self._malformed_messages = 0
@@ -134,7 +136,8 @@ class Program:
             self._keeper = None
         self._environment = None
         await self._end_process()
-        await asyncio.gather(*self._killed)
+        while self._finishing:
+            await asyncio.gather(*self._finishing)
         await self._socket.stop()
         self.step_channels.stop()
 
@@ -210,10 +213,12 @@ class Program:
         # Set before it runs: a fast program connects before the start returns.
         self._asked = None if self._goes_on else begin
         await self._clear_screen()
+        folder: Path | None = None
         try:
+            folder = self._make_folder()
             process = await ChildProcess.start(
                 "program",
-                self._command(begin),
+                self._command(begin, folder),
                 cwd=self._directory,
                 env={
                     **environment,
@@ -227,12 +232,14 @@ class Program:
                 log_level=logging.INFO if self._manifest.has_scraper else logging.DEBUG,
             )
         except (StartError, ManifestError) as error:
+            self._remove(folder)
             self._asked = None
             self._clear_deadline()
             cause = "page" if isinstance(error, OutOfResources) else "process"
             self._tell_lost(f"program could not be started: {error}", cause)
             self._not_before = asyncio.get_running_loop().time() + RETRY_S
             return
+        process.on_end(lambda: self._remove(folder))
         if self._environment is not environment:
             # Its screen was lost while it was being started.
             self._kill(process)
@@ -271,9 +278,12 @@ class Program:
 
     def _kill(self, process: ChildProcess) -> None:
         process.kill()
-        reaped = start_task(process.stop(), "program: reaped")
-        self._killed.add(reaped)
-        reaped.add_done_callback(self._killed.discard)
+        self._finish(process.stop(), "program: reaped")
+
+    def _finish(self, what: Coroutine[Any, Any, None], name: str) -> None:
+        task = start_task(what, name)
+        self._finishing.add(task)
+        task.add_done_callback(self._finishing.discard)
 
     def _forget(self) -> ChildProcess | None:
         """Reset all state about the running process, and return the process."""
@@ -363,13 +373,25 @@ class Program:
     def _game(self, env_id: str) -> GameTables:
         return self._manifest.game(env_id)
 
-    def _command(self, begin: Begin) -> list[str]:
-        if self._manifest.has_scraper:
-            folder = self._runtime_dir / SCRAPER_FOLDER
-            try:
-                share(folder)
-            except OSError as error:
-                raise start_error("the scraper", error) from error
+    def _make_folder(self) -> Path | None:
+        """Make a scraper's private folder."""
+        if not self._manifest.has_scraper:
+            return None
+        try:
+            share(above := self._runtime_dir / SCRAPER_FOLDER)
+            # Short names: programs make sockets below, whose paths have at most 107 bytes.
+            share(folder := Path(tempfile.mkdtemp(prefix="", dir=above)))
+        except OSError as error:
+            raise start_error("the scraper", error) from error
+        return folder
+
+    def _remove(self, folder: Path | None) -> None:
+        """Remove what is left of a scraper's folder; keepers of one that was killed have theirs in it for longer."""
+        if folder is not None:
+            self._finish(asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True), "program: its folder")
+
+    def _command(self, begin: Begin, folder: Path | None) -> list[str]:
+        if folder is not None:
             page = self._manifest.page
             return scraper_command(self._directory, folder, None if page is None else page.zoom)
         program = self._game(begin.environment.env_id).program

@@ -10,7 +10,6 @@ import os
 import shutil
 import signal
 import sys
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -41,7 +40,9 @@ KILL_S: Final = 2.0
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m pluriverse_server.scraper", description=__doc__)
     parser.add_argument("directory", type=Path, help="the runtime's folder")
-    parser.add_argument("--folder", type=Path, required=True, help="a private folder for temporary files")
+    parser.add_argument(
+        "--folder", type=Path, required=True, help="a private folder for temporary files, which is removed"
+    )
     parser.add_argument("--zoom", type=int, help="how many times as large a page is shown")
     parser.add_argument("--draft", action="store_true", help="leave out sources whose pictures don't exist yet")
     options = parser.parse_args()
@@ -51,9 +52,7 @@ def main() -> None:
         if name not in os.environ:
             sys.exit(f"{name} isn't set; scrapers are started by the daemon: pluriverse-server run RUNTIME")
     adopt_orphans()
-    # Short names: programs make sockets below, whose paths have at most 107 bytes.
-    folder = Path(tempfile.mkdtemp(prefix="", dir=options.folder))
-    problem = event_loop.run(run(options, folder, parent))
+    problem = event_loop.run(run(options, options.folder, parent))
     if problem is not None:
         print(problem, file=sys.stderr, flush=True)
     # Don't wait for threads that hang in a read.

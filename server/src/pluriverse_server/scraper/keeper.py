@@ -7,11 +7,13 @@ outlives a scraper that is killed for as long as cleaning up takes.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import shutil
 import signal
 import sys
 import time
+from pathlib import Path
 from typing import Final
 
 from .tree import adopt_orphans, descendants, die_with, kill_below, reap, signal_all
@@ -56,6 +58,10 @@ def main() -> None:
             _tell(options.status, f"ended {pid} {code}")
     _end()
     shutil.rmtree(options.folder, ignore_errors=True)
+    if os.getppid() != options.parent:
+        # Nobody else removes what it was in.
+        with contextlib.suppress(OSError):
+            Path(options.folder).parent.rmdir()
 
 
 def _spawn(command: list[str], output: int) -> int:

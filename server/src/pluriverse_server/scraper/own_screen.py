@@ -39,7 +39,9 @@ class OwnScreen:
         program = executable("Xvfb", package="xvfb")
         options = ["-screen", "0", f"{width}x{height}x24", "-fbdir", str(folder)]
         try:
-            server = await XServer.start(["env", *preloaded, program, *options], xauthority=xauthority)
+            server = await XServer.start(
+                ["env", *preloaded, program, *options], xauthority=xauthority, pass_fds=[memory]
+            )
         except BaseException:
             hub.close()
             os.close(memory)

@@ -26,9 +26,9 @@ class NoFramebuffer(Exception):
 
 
 def make_memory(path: Path) -> int:
-    """Have ``path`` lead to memory, which no disk is written for, until the descriptor that is returned is closed."""
+    """Have ``path`` lead to memory, which no disk is written for, in each process that has the returned descriptor."""
     memory = os.memfd_create(path.name)
-    path.symlink_to(f"/proc/{os.getpid()}/fd/{memory}")
+    path.symlink_to(f"/proc/self/fd/{memory}")
     return memory
 
 
