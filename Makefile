@@ -76,7 +76,7 @@ examples: setup-dev  ## Let the examples learn, in an hour; QUICK=1: each for a 
 	$(DATASETS) .venv/bin/pluriverse export $(LEARNT)/clicks.plrec --minari clicks/script-v0 --fps 10 --actions pointer
 	$(DATASETS) $(PY) examples/clone_clicks.py $(if $(QUICK),--epochs 5) --learn clicks/script-v0 \
 	  --save $(LEARNT)/clone_clicks.pt --curve $(LEARNT)/clone_clicks.json --play 20
-	$(PY) examples/go_explore.py --env desktop.KoboDeluxe-v0 --cells 100 --steps $(if $(QUICK),1000,5000)
+	$(PY) examples/go_explore.py --env desktop.Vitetris-v0 --cells 300 --steps $(if $(QUICK),1000,6000)
 	$(PY) examples/search_2048.py $(if $(QUICK),--moves 10 --seeds 1)
 	$(PY) examples/group_rollouts.py $(if $(QUICK),--updates 10) --curve $(LEARNT)/group_rollouts.json
 

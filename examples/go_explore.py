@@ -3,8 +3,8 @@
 pip install "pluriverse[gymnasium]"
 python examples/go_explore.py                                                     # Ms. Pac-Man, on this machine
 python examples/go_explore.py --env gym-core.MontezumaRevengeDeterministic-v3 --steps 1000000
-python examples/go_explore.py --env desktop.KoboDeluxe-v0 --steps 5000 --cells 100             # any program of desktop
-python examples/go_explore.py --env desktop.KoboDeluxe-v0 --steps 5000 --cells 100 --replay    # without its snapshots
+python examples/go_explore.py --env desktop.Vitetris-v0 --steps 6000 --cells 300                # any program of desktop
+python examples/go_explore.py --env desktop.Vitetris-v0 --steps 6000 --cells 300 --replay       # without its snapshots
 
 A cell is what the game looks like in 11 by 8 pixels of 8 shades of grey (Ecoffet et al., 2021). The archive has a
 snapshot of the best way into each. The best way of all is then played from the start, and has to earn the same.
