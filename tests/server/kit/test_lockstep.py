@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from pluriverse_protocol import encode
 from pluriverse_protocol.events import Event, KeyEvent, PointerEvent
 from pluriverse_protocol.kinds import Handle
+from pluriverse_protocol.limits import MAX_SNAPSHOT_BYTES
 from pluriverse_protocol.messages import (
     AgentRestore,
     AgentSnapshot,
@@ -24,7 +25,7 @@ from pluriverse_protocol.messages import (
     StepReply,
 )
 from pluriverse_server.kit import Kept, Outcome, Seen, lockstep
-from pluriverse_server.kit.lockstep import Lockstep
+from pluriverse_server.kit.lockstep import Keeping, Lockstep, StepFailed
 from pluriverse_server.kit.step_channel import STEP_CHANNEL_VARIABLE, StepChannel
 from pluriverse_server.permitted import Permitted
 from support.step_channels import StepChannelAgent, StepChannelListener
@@ -337,3 +338,13 @@ def test_what_cannot_be_kept_or_gone_back_to_is_said(stage: Stage, monkeypatch: 
             assert isinstance(refused, ErrorReply)
             assert refused.message.startswith("1 snapshots of 100 bytes are kept, and at most ")
     assert kept(stage, agent) != handle
+
+
+def test_what_snapshots_take_is_measured_again_before_one_is_refused() -> None:
+    keeping, most = Keeping(), MAX_SNAPSHOT_BYTES // 2 + 1
+    keeping.keep(Kept("shares", most, measure=lambda: 1))
+    handle = keeping.keep(Kept("alone", most))
+    with pytest.raises(StepFailed, match=f"2 snapshots of {most + 1} bytes"):
+        keeping.keep(Kept("too much", most))
+    keeping.drop([handle])
+    keeping.keep(Kept("has room", most))

@@ -97,13 +97,17 @@ def _nothing() -> None:
     """Give nothing back."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Kept:
-    """A moment of an episode: whatever ``Snapshots`` of it need, how many bytes that takes, and what gives it back."""
+    """A moment of an episode: whatever ``Snapshots`` of it need, how many bytes that takes, and what gives it back.
+
+    ``measure`` returns how many bytes it takes by now, where that changes.
+    """
 
     state: Any
     size: int
     release: Callable[[], None] = _nothing
+    measure: Callable[[], int] | None = None
 
 
 @runtime_checkable
@@ -137,6 +141,8 @@ class Keeping:
         """Keep a moment, and return its handle; raise StepFailed if that were too much."""
         with self._lock:
             replaced = self._kept.get(name) if name is not None else None
+            if self._bytes + kept.size > MAX_SNAPSHOT_BYTES:
+                self._measure()
             count = len(self._kept) - (replaced is not None)
             size = self._bytes - (replaced.size if replaced is not None else 0)
             if count >= MAX_SNAPSHOTS or size + kept.size > MAX_SNAPSHOT_BYTES:
@@ -151,6 +157,13 @@ class Keeping:
             self._kept[handle] = kept
             self._bytes += kept.size
             return handle
+
+    def _measure(self) -> None:
+        # Those that were kept first took more for themselves, as there were fewer to share it with.
+        for kept in self._kept.values():
+            if kept.measure is not None:
+                kept.size = kept.measure()
+        self._bytes = sum(kept.size for kept in self._kept.values())
 
     def get(self, handle: Handle) -> Kept | None:
         """Return what is kept under a handle."""

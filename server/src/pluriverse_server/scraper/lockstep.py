@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, Self
 
 from pluriverse_protocol.events import Event
@@ -84,7 +85,8 @@ class ScrapedSteps(ReportedSteps):
             log.info("a snapshot is played again: %s", error)
             return None
         moment = _Moment(self._stepped.origin, kept, self._over_at, self.text, self.observation)
-        return Kept(moment, kept.moment.world.siblings.size_of(kept.moment), kept.moment.close)
+        size_of = partial(kept.moment.world.siblings.size_of, kept.moment)
+        return Kept(moment, size_of(), kept.moment.close, size_of)
 
     @classmethod
     def at(cls, kept: Kept, reset: Reset, go_to: Callable[[Play, KeptPlay, int], Stepped]) -> Self:
