@@ -356,7 +356,8 @@ def verify(
     with exit_on_error():
         count = int(remotes) if remotes.isdecimal() else remotes
         verified = play_again(run, count, lambda line: typer.echo(line, err=True))
-    typer.echo(f"{verified.steps} steps of {verified.episodes} episodes are the same", err=bool(verified.difference))
+    same = f"{verified.steps} steps of {verified.episodes} episodes are the same"
+    typer.echo(f"{same}, with {verified.pictures} different pictures", err=bool(verified.difference))
     if verified.difference:
         _fail(f"the runs differ: {verified.difference}", EXIT_BROKEN)
 

@@ -20,10 +20,14 @@ REPORT_S: Final = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """What came of playing a run again: how much was the same, and the first difference, if there is one."""
+    """What came of playing a run again: how much was the same, and the first difference, if there is one.
+
+    ``pictures``: how many different ones there were. With few, that all are the same shows little.
+    """
 
     episodes: int
     steps: int
+    pictures: int
     difference: str = ""
 
 
@@ -52,6 +56,7 @@ def verify(path: Path, remotes: int | str | RemoteManager, report: Callable[[str
         version = core.described.runtime_version
         if version != header.runtime_version:
             report(printable(f"recorded with {header.runtime_version} of the runtime, replayed with {version}"))
+        pictures = set[str]()
         done, began = 0, time.monotonic()
         reported = began
         for number, episode in enumerate(episodes):
@@ -61,12 +66,13 @@ def verify(path: Path, remotes: int | str | RemoteManager, report: Callable[[str
                 if difference:
                     where = f"episode {number + 1} of {len(episodes)} (seed {episode.seed}), "
                     where += f"step {step} of {len(episode.steps)}" if step else "the first frame"
-                    return Verified(number, done, f"{where}: {difference}")
+                    return Verified(number, done, len(pictures), f"{where}: {difference}")
+                pictures.add(expected.frame)
                 now = time.monotonic()
                 if now >= reported + REPORT_S:
                     reported = now
                     report(f"{done} of {total} steps, {done / (now - began):.0f} a second")
-    return Verified(len(episodes), total)
+    return Verified(len(episodes), total, len(pictures))
 
 
 def _answers(core: Core, episode: RunEpisode) -> Iterator[tuple[Answer, Answer | None]]:
