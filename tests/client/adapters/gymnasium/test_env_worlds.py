@@ -137,12 +137,12 @@ def test_a_hundred_moments_come_back_in_any_order_and_so_do_forks_of_forks(game:
     chance = random.Random(game)
     env = PluriverseEnv(f"desktop.{game}-v0", remotes="local:1", clock="lockstep", frame_skip=4)
     try:
-        env.reset(seed=3)
         n = int(env.action_space.n)  # type: ignore[attr-defined]
         moments: list[tuple[Snapshot, list[int], list[int]]] = []
         # A remote keeps 1 GiB of them, which a hundred take of those that draw with OpenGL.
         for _ in range(2):
             moments.clear()
+            env.reset(seed=3)
             while len(moments) < 50:
                 moment, actions = env.snapshot(), [chance.randrange(n) for _ in range(75)]
                 assert moment.native
