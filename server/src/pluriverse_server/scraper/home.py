@@ -21,8 +21,8 @@ _BELOW_HOME: Final = {
     "TMPDIR": ".tmp",
 }
 
-# There is no sound card, or it isn't for programs, of which many end or spin without one: these drivers play to nobody, in
-# the program's time.
+# There is no sound card, or it isn't for programs, of which many end or spin without one: these drivers play to nobody,
+# in the program's time.
 _SILENT: Final = {"SDL_AUDIODRIVER": "dummy", "SDL_AUDIO_DRIVER": "dummy", "ALSOFT_DRIVERS": "null"}
 
 # A home's other name, the same each time: of a program whose memory is to be the same, since order in hash tables of
