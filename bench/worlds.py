@@ -25,7 +25,8 @@ AFTER: Final = 4
 AHEAD: Final = 12
 SEED: Final = 3
 
-MOMENTS: Final = 100
+# A remote keeps 1 GiB: some sixty of a program that draws with OpenGL.
+MOMENTS: Final = 50
 FEW_MOMENTS: Final = 5
 
 PERCENT: Final = 100
