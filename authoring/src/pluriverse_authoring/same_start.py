@@ -15,7 +15,8 @@ from pluriverse_server.lockstep import Advance
 from pluriverse_server.manifest.runtime import EnvTable, Manifest
 from pluriverse_server.process import StartError, executable
 from pluriverse_server.scraper.cookies import Cookies
-from pluriverse_server.scraper.pace import SteppedPace
+from pluriverse_server.scraper.lockstep import HANGS
+from pluriverse_server.scraper.pace import HANG_S, SteppedPace
 from pluriverse_server.scraper.play import Play, PlaySettings, SharedDesktop
 from pluriverse_server.scraper.player import Broken
 from pluriverse_server.x11.connection import write_cookie
@@ -88,7 +89,10 @@ async def _shown(
                 wanted = set(chance.choice(spaces.discrete).keys)
                 play.still.apply([KeyEvent(key, down=key in wanted) for key in sorted(held ^ wanted)])
                 held = wanted
-            if play.pace.step() is Advance.ENDED:
+            answer = play.pace.step(HANG_S)
+            if answer is Advance.LATE:
+                raise Broken(HANGS)
+            if answer is Advance.ENDED:
                 break
             seen.append(zlib.crc32(play.still.see().tobytes()))
         return seen

@@ -41,15 +41,16 @@ class ClientThread(Generic[_C]):
         self._deadline_s = deadline_s
         self._closed = False
 
-    async def run(self, work: Callable[[_C], _T]) -> _T:
+    async def run(self, work: Callable[[_C], _T], deadline_s: float | None = None) -> _T:
         if self._closed:
             raise DisplayLost(f"the {self._name} was closed")
+        deadline_s = self._deadline_s if deadline_s is None else deadline_s
         try:
-            async with asyncio.timeout(self._deadline_s):
+            async with asyncio.timeout(deadline_s):
                 return await asyncio.get_running_loop().run_in_executor(self._executor, work, self.client)
         except TimeoutError:
             self.client.abort()
-            raise DisplayLost(f"the X server has not answered the {self._name} for {self._deadline_s:g} s") from None
+            raise DisplayLost(f"the X server has not answered the {self._name} for {deadline_s:g} s") from None
 
     async def close(self) -> None:
         """Close the client, and end the thread. May be called again, and when the X server is gone."""

@@ -18,7 +18,7 @@ from pluriverse_server.x11.connection import DisplayLost, write_cookie
 from .client_thread import ClientThread, open_in_thread
 from .nested_window import NestedWindow
 from .screen import ServerExit
-from .xserver import XServer
+from .xserver import START_DEADLINE_S, XServer
 
 NESTED_SCREEN: Final = "nested X server"
 
@@ -69,7 +69,10 @@ class NestedScreen:
         return screen
 
     async def _begin(self) -> None:
-        await self._window.run(lambda window: window.connect_inside(self._server.display, self.xauthority))
+        # Opening a client takes many answers.
+        await self._window.run(
+            lambda window: window.connect_inside(self._server.display, self.xauthority), START_DEADLINE_S
+        )
         self._following = start_task(self._follow(), "nested screen: keyboard map")
 
     @property
