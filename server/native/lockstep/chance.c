@@ -1,4 +1,4 @@
-/* Random numbers: a process draws the same ones each time, from the page's seed. And files of what the machine is at. */
+/* Random numbers: a process draws the same ones each time, from the page's seed. */
 #include "lockstep.h"
 
 #include <fcntl.h>
@@ -80,20 +80,10 @@ static int random_file(void) {
     fill(data, sizeof data);
     return memory_file(data, sizeof data);
 }
-/* How long the machine runs and what it is busy with, which is nothing: 0, or the length of the text. */
-static size_t told(const char *path, char text[static 256]) {
-    long ms = (long)(now() / 1000000);
-    if (!path || strncmp(path, "/proc/", 6)) return 0;
-    if (!strcmp(path, "/proc/uptime")) return (size_t)sprintf(text, "%ld.%02ld 0.00\n", ms / 1000, ms % 1000 / 10);
-    if (!strcmp(path, "/proc/loadavg")) return (size_t)sprintf(text, "0.00 0.00 0.00 1/1 1\n");
-    if (strcmp(path, "/proc/stat")) return 0;
-    static const char busy[] = "0 0 0 0 0 0 0 0 0 0";
-    return (size_t)sprintf(text, "cpu  %s\ncpu0 %s\nbtime %ld\n", busy, busy, (long)(page()->epoch / SECOND_NS));
-}
 #define OURS(path)                                                                                                     \
     ({                                                                                                                 \
-        char text[256];                                                                                                \
-        size_t size = told(path, text);                                                                                \
+        char text[TOLD_BYTES];                                                                                         \
+        size_t size = machine_told(path, text);                                                                        \
         is_random(path) ? random_file() : size ? memory_file(text, size) : NONE;                                       \
     })
 #define MODE(flags)                                                                                                    \

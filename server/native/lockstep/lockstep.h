@@ -51,6 +51,10 @@ void count_asked(const char *what, const void *caller);
         if (page()->counting) count_asked(what, __builtin_return_address(0));                                         \
     } while (0)
 
+/* machine.c */
+#define TOLD_BYTES 256
+size_t machine_told(const char *path, char text[static TOLD_BYTES]);
+
 /* names.c */
 void names_begin(void);
 int names_hold(int file);

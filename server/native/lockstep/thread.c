@@ -189,11 +189,14 @@ static long failed(int error) {
     if (error) errno = error;
     return error ? -1 : 0;
 }
-static long wait_futex(uint32_t *word, int what, uint32_t value, const struct timespec *time) {
-    int64_t deadline = NEVER;
-    if (time && (what & FUTEX_CMD_MASK) == FUTEX_WAIT) deadline = later(time->tv_sec * SECOND_NS + time->tv_nsec);
-    else if (time) deadline = at(time, what & FUTEX_CLOCK_REALTIME ? CLOCK_REALTIME : CLOCK_MONOTONIC);
-    return failed(__atomic_load_n(word, __ATOMIC_SEQ_CST) == value ? wait_called(word, deadline) : EAGAIN);
+static int64_t futex_deadline(int what, const struct timespec *time) {
+    int command = what & FUTEX_CMD_MASK;
+    if (!time) return NEVER;
+    if (command == FUTEX_WAIT) return later(time->tv_sec * SECOND_NS + time->tv_nsec);
+    return at(time, command == FUTEX_LOCK_PI || what & FUTEX_CLOCK_REALTIME ? CLOCK_REALTIME : CLOCK_MONOTONIC);
+}
+static int wait_futex(uint32_t *word, uint32_t value, int64_t deadline) {
+    return __atomic_load_n(word, __ATOMIC_SEQ_CST) == value ? wait_called(word, deadline) : EAGAIN;
 }
 /* What FUTEX_WAKE_OP does with its second word; return whether those that wait for that are woken, too. */
 static int operate(uint32_t *word, uint32_t what) {
@@ -244,7 +247,7 @@ static int futex(const long given[6], long *result) {
     const struct timespec *time = (const struct timespec *)given[3];
     switch (what & FUTEX_CMD_MASK) {
     case FUTEX_WAIT:
-    case FUTEX_WAIT_BITSET: *result = wait_futex(word, what, (uint32_t)most, time); return 1;
+    case FUTEX_WAIT_BITSET: *result = failed(wait_futex(word, (uint32_t)most, futex_deadline(what, time))); return 1;
     case FUTEX_WAKE:
     case FUTEX_WAKE_BITSET: *result = call(word, most); return *result != 0;
     case FUTEX_WAKE_OP:
@@ -257,10 +260,8 @@ static int futex(const long given[6], long *result) {
         if (both && *word != value) *result = failed(EAGAIN);
         else *result = call(word, most), *result += call_later(word, other, more) * both;
         return 1;
-    case FUTEX_LOCK_PI: *result = failed(lock_owned(word, time ? at(time, CLOCK_REALTIME) : NEVER)); return 1;
-    case FUTEX_LOCK_PI2:
-        *result = failed(lock_owned(word, time ? at(time, what & FUTEX_CLOCK_REALTIME ? CLOCK_REALTIME : CLOCK_MONOTONIC) : NEVER));
-        return 1;
+    case FUTEX_LOCK_PI:
+    case FUTEX_LOCK_PI2: *result = failed(lock_owned(word, futex_deadline(what, time))); return 1;
     case FUTEX_TRYLOCK_PI: *result = failed(lock_owned(word, TRIES)); return 1;
     case FUTEX_UNLOCK_PI: *result = failed(unlock_owned(word)); return 1;
     }

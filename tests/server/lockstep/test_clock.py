@@ -75,12 +75,18 @@ def test_what_is_chance_elsewhere_follows_from_the_seed_and_who_asks_is_counted_
     assert [a != b for a, b in zip(before, after, strict=True)] == [False, True, True, True, *(4 * [False]), False]
 
 
-def test_program_stands_still_between_steps_and_takes_no_cpu(
-    clock: PreloadedClock, compiled: Compile, start: Start, tmp_path: Path
-) -> None:
+def begin_printing(clock: PreloadedClock, compiled: Compile, start: Start) -> subprocess.Popen[bytes]:
+    """Start a program that prints a dot each hundredth of a second."""
     program = compiled('#include <stdio.h>\n#include <unistd.h>\nint main() { while (puts(".") > 0) usleep(10000); }')
     process = start(clock.command(["stdbuf", "-o0", program]))
     assert clock.await_program(START_S)
+    return process
+
+
+def test_program_stands_still_between_steps_and_takes_no_cpu(
+    clock: PreloadedClock, compiled: Compile, start: Start, tmp_path: Path
+) -> None:
+    process = begin_printing(clock, compiled, start)
     for _ in range(60):
         assert clock.advance(FRAME_S) is Advance.DONE
     printed = (tmp_path / "output").stat().st_size
@@ -94,17 +100,15 @@ def test_program_stands_still_between_steps_and_takes_no_cpu(
 def test_turn_reaches_who_it_is_for_also_while_one_that_was_killed_still_waits_there(
     clock: PreloadedClock, compiled: Compile, start: Start, tmp_path: Path
 ) -> None:
-    program = compiled('#include <stdio.h>\n#include <unistd.h>\nint main() { while (puts(".") > 0) usleep(10000); }')
-    process = start(clock.command(["stdbuf", "-o0", program]))
-    assert clock.await_program(START_S)
+    process = begin_printing(clock, compiled, start)
     assert clock.advance(FRAME_S) is Advance.DONE
     with clock.page.open("r+b") as file, mmap.mmap(file.fileno(), 0) as page:
         at = page.find(struct.pack("=ii", process.pid, process.pid)) - STATE_TO_PID
         state = ctypes.c_uint32.from_buffer(page, at)
         waiting = threading.Thread(target=ctypes.CDLL(None).syscall, args=(FUTEX, ctypes.byref(state), 0, state, None))
         waiting.start()
-        asleep_in = Path(f"/proc/self/task/{waiting.native_id}/wchan")
-        until(lambda: asleep_in.read_text().startswith("futex"))
+        call, awaited = Path(f"/proc/self/task/{waiting.native_id}/syscall"), f"{FUTEX} {ctypes.addressof(state):#x} "
+        until(lambda: call.read_text().startswith(awaited))
         for _ in range(60):
             assert clock.advance(FRAME_S) is Advance.DONE
         waiting.join()

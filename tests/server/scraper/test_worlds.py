@@ -395,15 +395,18 @@ def no_room_to_fork(*processes: psutil.Process) -> Generator[None]:
     first = Path("/sys/fs/cgroup/pids")
     top = first if first.exists() else first.parent
     group = top / f"pluriverse-{processes[0].pid}"
-    group.mkdir()
+    try:
+        group.mkdir()
+    except OSError:
+        pytest.skip("root may make no group of processes here")
     try:
         (group / "pids.max").write_text("0")
         for process in processes:
             (group / "cgroup.procs").write_text(str(process.pid))
         yield
+    finally:
         for process in processes:
             (top / "cgroup.procs").write_text(str(process.pid))
-    finally:
         group.rmdir()
 
 

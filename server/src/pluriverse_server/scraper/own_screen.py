@@ -30,13 +30,13 @@ class OwnScreen:
     @classmethod
     async def start(cls, width: int, height: int, folder: Path, clock: PreloadedClock) -> Self:
         """Start it, with its pixels and its cookie in ``folder``."""
+        program = executable("Xvfb", package="xvfb")
         xauthority = folder / _COOKIE_NAME
         write_cookie(xauthority)
         hub = Hub(folder / HUB_NAME)
         memory = make_memory(folder / FILE)
         variables = {"LD_PRELOAD": XSERVER_LIBRARY, XSERVER_HUB_VARIABLE: hub.path, PAGE_VARIABLE: clock.page}
         preloaded = [f"{name}={value}" for name, value in variables.items()]
-        program = executable("Xvfb", package="xvfb")
         options = ["-screen", "0", f"{width}x{height}x24", "-fbdir", str(folder)]
         try:
             server = await XServer.start(
