@@ -40,6 +40,7 @@ while True:
                 score += name == 0xFF53
                 over = name == ord("x")
                 if name == ord("q"):
+                    print("that was all")
                     raise SystemExit(7)
                 while name == ord("f"):
                     if os.fork() == 0:

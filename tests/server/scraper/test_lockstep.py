@@ -47,6 +47,43 @@ async def test_steps_earn_what_their_frames_do_and_the_same_seed_gives_the_same_
     assert pictures[0] != pictures[2]
 
 
+async def test_an_episode_is_the_same_as_the_first_of_its_remote_and_as_a_later_one_of_another(tmp_path: Path) -> None:
+    pictures: list[list[bytes]] = []
+    for number, seeds in enumerate(((3, 7), (7,))):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        async with stepping(folder) as scraped:
+            game = folder / "runtime" / "game.py"
+            # It draws how many events of any kind there were: a fresh X server tells of its keyboard at the first key.
+            game.write_text(
+                game.read_text().replace("event = display.next_event()", "event = display.next_event(); score += 1")
+            )
+            for seed in seeds:
+                agent = await begun(scraped, seed=seed)
+                seen = [(await agent.first()).pixels.tobytes()]
+                for _ in range(10):
+                    seen.append((await agent.play(*key("Right")))[1].tobytes())
+            pictures.append(seen)
+    assert pictures[0] == pictures[1]
+    assert len(set(pictures[0])) == 11
+
+
+async def test_program_gets_a_session_bus_in_its_own_time(tmp_path: Path) -> None:
+    async with stepping(tmp_path, program={"clock": ["realtime", "lockstep"], "dbus": True}) as scraped:
+        game = tmp_path / "runtime" / "game.py"
+        asks = "from jeepney.io.blocking import open_dbus_connection\nnames = [open_dbus_connection().unique_name]\n"
+        game.write_text(asks + game.read_text().replace("score += name == 0xFF53", "score += len(names)"))
+        agent = await begun(scraped)
+        first = (await agent.first()).pixels
+        moment = await agent.snapshot()
+        assert moment is not None
+        _, pressed = await agent.play(*key("Right"))
+        assert not np.array_equal(pressed, first)
+        assert np.array_equal(await agent.restore(moment), first)
+        _, again = await agent.play(*key("Right"))
+        assert np.array_equal(again, pressed)
+
+
 async def test_what_an_agent_has_left_shows_in_no_picture_of_the_next_episode(tmp_path: Path) -> None:
     pictures: list[list[bytes]] = []
     async with stepping(tmp_path) as scraped:
@@ -103,13 +140,13 @@ async def test_time_limit_counts_the_programs_time(tmp_path: Path) -> None:
         assert reply.info["reason"] == "time limit"
 
 
-async def test_program_that_ends_in_a_step_truncates_the_episode(tmp_path: Path) -> None:
+async def test_program_that_ends_in_a_step_truncates_the_episode_with_its_status_and_last_words(tmp_path: Path) -> None:
     async with stepping(tmp_path) as scraped:
         agent = await begun(scraped)
         await agent.first()
         reply, _ = await agent.play(*key("q"), frames=5)
         assert reply.truncated
-        assert reply.info["reason"] == "the program ended"
+        assert reply.info["reason"] == "the program ended: exit status 7; it printed last: that was all"
 
 
 async def test_program_that_forks_without_end_in_a_step_truncates_the_episode_and_the_next_is_fine(

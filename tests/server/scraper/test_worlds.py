@@ -349,7 +349,8 @@ async def test_a_world_that_hangs_dies_or_loses_its_home_leaves_the_others_alone
         for copy in copies:
             await copy.restore(moment)
         hung.step(1, 5, key("y"))
-        assert (await dead.play(*key("q"), frames=5))[0].truncated
+        reply, _ = await dead.play(*key("q"), frames=5)
+        assert reply.info["reason"] == "the program ended: exit status 7; it printed last: that was all"
         for home in set(scraped.homes()) - {own_home}:
             shutil.rmtree(home)
         # What was lost is made anew.

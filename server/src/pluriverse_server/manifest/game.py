@@ -75,7 +75,7 @@ class ProgramTable(Table):
     time that it can be played in; ``same_addresses``: in lockstep two runs are the same only where addresses are, which
     not every machine allows; HOME then has the same name each time. ``same_start``: in lockstep each
     episode begins the same, and only what the program draws from then on follows from the seed. ``slots``: how many
-    environments it holds in lockstep.
+    environments it holds in lockstep. ``dbus``: whether it gets a session bus of its own, as ``accessibility`` has one.
     """
 
     command: Command
@@ -88,6 +88,7 @@ class ProgramTable(Table):
     same_addresses: bool = False
     same_start: bool = False
     slots: Annotated[int, Field(ge=1, le=MAX_SLOTS)] = 1
+    dbus: bool = False
     accessibility: bool = False
     limits: LimitsTable = LimitsTable()
 
@@ -218,7 +219,7 @@ class ScoreTable(Table):
 
 
 # Keys of [program] that only scraped programs use.
-_OF_SCRAPED_PROGRAMS: Final = frozenset(("home", "accessibility", "limits", "same_start"))
+_OF_SCRAPED_PROGRAMS: Final = frozenset(("home", "dbus", "accessibility", "limits", "same_start"))
 
 
 class GameTables(Table):

@@ -10,12 +10,13 @@ import signal
 import sys
 import threading
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
 from pluriverse_protocol.child_process import describe_exit
 
-from pluriverse_server.process import ChildProcess, Pipe, StartError
+from pluriverse_server.process import ChildProcess, StartError
 from pluriverse_server.sources.program.reader import ProgramOutput
 from pluriverse_server.tasks import start_task
 
@@ -28,12 +29,22 @@ STOP_S: Final = 5.0
 # The end of its output, which goes to the log when it ends.
 OUTPUT_TAIL_BYTES: Final = 4096
 OUTPUT_TAIL_LINES: Final = 8
+LAST_LINE_CHARS: Final = 200
+
+# Its keeper says how a program ended as soon as it has, in under a millisecond.
+SAID_S: Final = 1.0
+
+# The end of its output is read by then, unless the machine is very busy; it has none while a snapshot of it is kept.
+LAST_WORDS_S: Final = 0.1
+
+# How many ends are remembered: a program that is gone back to ends each time.
+ENDS: Final = 64
 
 
 class Child:
     """A running program. ``stop`` ends it with everything that it started, and removes its folder."""
 
-    def __init__(self, keeper: ChildProcess, pid: int, status: asyncio.StreamReader, output: _Drain) -> None:
+    def __init__(self, keeper: ChildProcess, pid: int, status: BinaryIO, output: _Drain) -> None:
         self.keeper = keeper
         self.pid = pid
         self.exit_code: int | None = None
@@ -41,7 +52,12 @@ class Child:
         self.ended = asyncio.Event()
         self.output = output.output
         self._drain = output
-        self._listening = start_task(self._listen(status), "program's end")
+        self._ends: dict[int, int] = {}
+        self._said = threading.Condition()
+        listened = asyncio.Event()
+        self._listening = start_task(self._watch_keeper(listened), "program's end")
+        listen = partial(self._listen, status, asyncio.get_running_loop(), listened)
+        threading.Thread(target=listen, name="program's end", daemon=True).start()
 
     @classmethod
     async def start(
@@ -55,10 +71,10 @@ class Child:
         nice: int = 0,
         network: bool = False,
     ) -> Child:
-        status = await Pipe.open()
+        status_end, status_write_end = os.pipe()
         output_end, output_write_end = os.pipe()
         keeper_command = [sys.executable, "-m", f"{__package__}.keeper", "--parent", str(os.getpid())]
-        keeper_command += ["--status", str(status.write_end), "--output", str(output_write_end)]
+        keeper_command += ["--status", str(status_write_end), "--output", str(output_write_end)]
         keeper_command += ["--folder", str(folder), "--nice", str(nice), "--", *command]
         try:
             keeper = await ChildProcess.start(
@@ -66,27 +82,30 @@ class Child:
                 keeper_command,
                 cwd=cwd,
                 env=env,
-                pass_fds=(status.write_end, output_write_end),
+                pass_fds=(status_write_end, output_write_end),
                 network=network,
             )
         except BaseException:
-            status.close()
+            os.close(status_end)
             os.close(output_end)
             raise
         finally:
-            status.close_write_end()
+            os.close(status_write_end)
             os.close(output_write_end)
         drain = _Drain(output_end, output)
+        status = os.fdopen(status_end, "rb")
         try:
-            word, _, what = (await status.stream.readline()).decode().strip().partition(" ")
+            word, _, what = (await asyncio.to_thread(status.readline)).decode().strip().partition(" ")
         except BaseException:
             await keeper.stop(STOP_S)
+            status.close()
             raise
         if word != "started":
             await keeper.stop(STOP_S)
+            status.close()
             why = what or f"its keeper ended, {keeper.describe_end()}: {keeper.output_tail}"
             raise StartError(f"the program could not be started ({' '.join(command)}): {why}")
-        return cls(keeper, int(what), status.stream, drain)
+        return cls(keeper, int(what), status, drain)
 
     @property
     def printed_bytes(self) -> int:
@@ -110,6 +129,16 @@ class Child:
             return ended if self.ended.is_set() else "still running"
         return describe_exit(self.exit_code)
 
+    def how_it_ended(self, pid: int) -> str:
+        """Return how a process of the program ended just now, and the last line that was printed. Blocking."""
+        with self._said:
+            self._said.wait_for(lambda: pid in self._ends, SAID_S)
+            code = self._ends.get(pid)
+        self._drain.await_end(LAST_WORDS_S)
+        how = "its status isn't known" if code is None else describe_exit(code)
+        _, _, said = self.output_tail.rpartition("\n")
+        return f"{how}; it printed last: {said[:LAST_LINE_CHARS]}" if said else how
+
     def end(self) -> None:
         """Send SIGTERM to all of it, SIGKILL soon after, without waiting."""
         if self.keeper.returncode is None:
@@ -123,11 +152,27 @@ class Child:
         await asyncio.gather(self._listening, return_exceptions=True)
         self.ended.set()
 
-    async def _listen(self, status: asyncio.StreamReader) -> None:
-        while line := (await status.readline()).decode().split():
-            if int(line[1]) == self.pid:
-                self.exit_code = int(line[2])
-                self.ended.set()
+    def _listen(self, status: BinaryIO, loop: asyncio.AbstractEventLoop, listened: asyncio.Event) -> None:
+        with status:
+            for line in status:
+                _, pid, code = line.split()
+                with self._said:
+                    self._ends[int(pid)] = int(code)
+                    if len(self._ends) > ENDS:
+                        del self._ends[next(iter(self._ends))]
+                    self._said.notify_all()
+                with contextlib.suppress(RuntimeError):
+                    loop.call_soon_threadsafe(self._note_end, int(pid), int(code))
+        with contextlib.suppress(RuntimeError):
+            loop.call_soon_threadsafe(listened.set)
+
+    def _note_end(self, pid: int, code: int) -> None:
+        if pid == self.pid:
+            self.exit_code = code
+            self.ended.set()
+
+    async def _watch_keeper(self, listened: asyncio.Event) -> None:
+        await listened.wait()
         # The pipe ends if the keeper was killed, or was asked to end the program.
         self.has_lost_keeper = await self.keeper.wait() != 0
         self.ended.set()
@@ -141,7 +186,11 @@ class _Drain:
         self.bytes = 0
         with contextlib.suppress(PermissionError):
             fcntl.fcntl(descriptor, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
-        threading.Thread(target=self._read, args=(descriptor,), name="program's output", daemon=True).start()
+        self._thread = threading.Thread(target=self._read, args=(descriptor,), name="program's output", daemon=True)
+        self._thread.start()
+
+    def await_end(self, timeout_s: float) -> None:
+        self._thread.join(timeout_s)
 
     def _read(self, descriptor: int) -> None:
         with os.fdopen(descriptor, "rb", buffering=0) as pipe:

@@ -27,7 +27,6 @@ from .stepped import KeptPlay, Stepped
 
 log = logging.getLogger(__name__)
 
-ENDED: Final = "the program ended"
 HANGS: Final = f"the program computed for {HANG_S:g} s without waiting"
 
 
@@ -133,7 +132,7 @@ class ScrapedSteps(ReportedSteps):
             return self._break_off(str(error))
         reports = play.rules.feed(cycle.at, cycle.readings)
         if answer is Advance.ENDED:
-            reports += play.rules.cut(cycle.at, ENDED)
+            reports += play.rules.cut(cycle.at, f"the program ended: {play.how_it_ended()}")
         if self._over_at is not None and self._pace.now() >= self._over_at:
             reports += play.rules.cut(cycle.at, TIME_LIMIT)
         if self._reports.take() or any(isinstance(one, Done) for one in reports):

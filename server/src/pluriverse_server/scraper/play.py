@@ -23,7 +23,7 @@ from pluriverse_server.lockstep import Advance, FrozenClock, NoClock, PreloadedC
 from pluriverse_server.manifest.game import GameTables, ProgramTable, Step
 from pluriverse_server.manifest.runtime import EnvTable, ManifestError, fill_command
 from pluriverse_server.manifest.sources import LogSource
-from pluriverse_server.process import StartError
+from pluriverse_server.process import StartError, executable
 from pluriverse_server.programs.catalogue import python_command
 from pluriverse_server.sources.program import ProgramOutput, Target
 from pluriverse_server.sources.program.bus import AccessibilityBus
@@ -61,6 +61,9 @@ CLOCK_S: Final = 5.0
 # How often a play in the background is read: its readings are no older than this when its episode begins.
 RESTING_FPS: Final = 4.0
 
+# Starts a session bus, and a program that has it; ends the bus after it.
+BUS_RUNNER: Final = "dbus-run-session"
+
 _FAILURES: Final = (SourceError, ScreenLost, DisplayLost, StepFailed, HomeError, StartError, ManifestError, OSError)
 
 
@@ -84,10 +87,13 @@ class PlaySettings:
         return self.game.program
 
     def command(self, home: str) -> list[str]:
-        command = self.program.command
-        return python_command(
-            fill_command(command, self.entry, seed=self.seed, fps=self.fps, home=home, options=self.options)
+        command = python_command(
+            fill_command(
+                self.program.command, self.entry, seed=self.seed, fps=self.fps, home=home, options=self.options
+            )
         )
+        # It is the program's child, and so has its time.
+        return [BUS_RUNNER, "--", *command] if self.program.dbus else command
 
     def suits(self, other: PlaySettings) -> bool:
         """Return whether a play of these may be used for ``other``; seeds and options matter if the command has any."""
@@ -223,6 +229,8 @@ class Play(Stepped):
         self._exit_stack.callback(sources.close)
         watch = ScreenWatch(display, cookies)
         self._exit_stack.callback(watch.close)
+        if program.dbus:
+            executable(BUS_RUNNER, package="dbus-daemon")
         command = settings.command(str(named_home))
         if settings.lockstep:
             self.picture, self.hidden = settings.game.episode.picture or (0, 0, *desktop.size), desktop.block

@@ -96,6 +96,10 @@ class Stepped(ABC):
         """End the program at once; ``cycle_still`` raises ``Broken`` with the reason."""
         ...
 
+    def how_it_ended(self) -> str:
+        child = self.origin.child
+        return child.how_it_ended(child.pid if self.world is None else self.world.program)
+
     def pressed(self) -> Sequence[KeyEvent | PointerEvent]:
         """Return what people have pressed since the last call on a screen of the remote's that isn't the program's."""
         return self.screens.take(self.slot) if self.screens is not None else ()
