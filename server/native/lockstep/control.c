@@ -388,7 +388,7 @@ PUBLIC int lockstep_relate(struct page *kept, const int *family, int count) {
     struct kin *to = kept->kin;
     for (int i = 0; i < count; i++, family += 4) {
         if (to == kept->kin + KIN) return 0;
-        int parent = family[1], named = family[2];
+        int parent = family[1], named = family[2] == kept->first ? FIRST : family[2];
         for (int j = 0; j < KIN; j++) {
             if (before[j].state != ALIVE || before[j].pid != family[2]) continue;
             named = before[j].named;

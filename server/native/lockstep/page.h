@@ -42,6 +42,8 @@ struct asked {
 /* A process that was made again, and who its parent takes it for: neither is the other's child for the kernel. Below 0,
  * pid and parent are those of an ancestor that is yet to be made again. */
 #define KIN 64
+/* Who a program's first process takes itself for: some draw from that number. */
+#define FIRST 1000
 enum { NOBODY, ALIVE, DEAD };
 struct kin {
     _Atomic int32_t state, parent, named, pid, status;
@@ -65,6 +67,7 @@ struct page {
     struct slot slots[SLOTS];
     struct asked asked[ASKED];
     struct kin kin[KIN];
+    _Atomic int32_t first; /* the first process */
     /* From here on: of this page, also when another moment is put back. */
     char path[PATH_MAX];     /* its own */
     char hub[PATH_BYTES];    /* the socket that templates call */

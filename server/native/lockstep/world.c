@@ -34,8 +34,8 @@ static struct place {
 
 static __thread stack_t signal_stack = {.ss_flags = SS_DISABLE};
 
-/* Who this process was when it first was kept; 0: it never was. And who it was when its template was made. */
-static int known_as, parent_known_as, ancestor;
+/* Who this process takes itself for, who it was when it began to, and who when its template was made; 0: it doesn't. */
+static int known_as, parent_known_as, was, ancestor;
 static size_t tid_at;
 static _Atomic uint32_t begun;
 
@@ -145,14 +145,20 @@ _Noreturn void _Exit(int code) { _exit(code); }
 
 void world_begin(void) {
     on_exit(at_exit, NULL);
-    const struct kin *kin = kin_of(page(), (int)RAW(getpid));
-    if (kin) known_as = kin->named;
+    int nobody = 0;
+    was = (int)RAW(getpid);
+    atomic_compare_exchange_strong(&page()->first, &nobody, was);
+    const struct kin *kin = kin_of(page(), was);
+    known_as = kin ? kin->named : page()->first == was ? FIRST : 0;
 }
 void world_forked(void) { known_as = parent_known_as = 0; }
 
 pid_t getpid(void) { return known_as ? known_as : (pid_t)RAW(getpid); }
 pid_t getppid(void) { return parent_known_as ? parent_known_as : (pid_t)RAW(getppid); }
-pid_t gettid(void) { return known_as && tid_at ? *tid_of(pthread_self()) : (pid_t)RAW(gettid); }
+pid_t gettid(void) {
+    int tid = known_as && tid_at ? *tid_of(pthread_self()) : (int)RAW(gettid);
+    return known_as && tid == was ? known_as : tid;
+}
 
 int kill(pid_t pid, int number) {
     int own = (int)RAW(getpid);
@@ -272,6 +278,7 @@ static void begin_again(struct slot *leader) {
         if (kin->pid == -ancestor) kin->pid = own;
         if (kin->parent == -ancestor) kin->parent = own;
     }
+    if (page()->first == ancestor) page()->first = own;
     leader->pid = leader->tid = own;
     register_thread(&places[leader - page()->slots]);
     RAW(set_tid_address, tid_of(pthread_self()));
@@ -282,7 +289,7 @@ static void begin_again(struct slot *leader) {
 void world_fork(struct slot *slot) {
     int error = errno;
     ancestor = (int)RAW(getpid);
-    if (!known_as) known_as = ancestor;
+    if (!known_as) known_as = was = ancestor;
     if (!parent_known_as) parent_known_as = (int)RAW(getppid);
     note_threads(slot);
     if (template_fork(page()->hub, page())) {

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/random.h>
@@ -36,7 +37,8 @@ int main(void) {
     struct sysinfo machine;
     char uptime[20];
     if (sysinfo(&machine) || fscanf(file, "%19s", uptime) != 1) return 1;
-    printf("%s %ld %ld %d\n", uptime, machine.uptime, sysconf(_SC_NPROCESSORS_ONLN), sched_getcpu());
+    printf("%s %ld %ld %d ", uptime, machine.uptime, sysconf(_SC_NPROCESSORS_ONLN), sched_getcpu());
+    printf("%d %d\n", getpid(), getpid() == gettid() && kill(getpid(), 0) == 0);
     pthread_t threads[4];
     for (int i = 0; i < 4; i++) pthread_create(&threads[i], NULL, run, &"abcd"[i]);
     for (int i = 0; i < 4; i++) pthread_join(threads[i], NULL);

@@ -70,9 +70,9 @@ def test_what_is_chance_elsewhere_follows_from_the_seed_and_who_asks_is_counted_
         said.append((tmp_path / "output").read_text())
     assert said[0] == said[1]
     before, after = said[0].split(), said[2].split()
-    # Of one processor, which started when the clock did.
-    assert before[4:8] == ["1000.00", "1000", "1", "0"]
-    assert [a != b for a, b in zip(before, after, strict=True)] == [False, True, True, True, *(4 * [False]), False]
+    # Of one processor, which started when the clock did, and a process that has the same number each time.
+    assert before[4:10] == ["1000.00", "1000", "1", "0", "1000", "1"]
+    assert [a != b for a, b in zip(before, after, strict=True)] == [False, True, True, True, *(6 * [False]), False]
 
 
 def begin_printing(clock: PreloadedClock, compiled: Compile, start: Start) -> subprocess.Popen[bytes]:
