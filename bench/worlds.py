@@ -121,8 +121,7 @@ def _measured(env: PluriverseEnv, count: int) -> Figures:
         snapshots.append(took)
         moments.append((moment, number, _played(env, number, FRAMES // SKIP)))
         env.restore(moment)
-        env.step(0)
-        after += [_timed(lambda: env.step(0))[1] for _ in range(AFTER)]
+        after += _steps_after(env)
         env.restore(moment)
         _played(env, count + number, chance.randrange(BETWEEN // 2, BETWEEN))
     kept = (_templates_bytes() - before) / MB / count
@@ -149,6 +148,17 @@ def _measured(env: PluriverseEnv, count: int) -> Figures:
         "kept": kept,
         "same": PERCENT * same / count,
     }
+
+
+def _steps_after(env: PluriverseEnv) -> list[float]:
+    """Return how long steps take from the second on, of those that there are."""
+    took: list[float] = []
+    for _ in range(1 + AFTER):
+        (_, _, terminated, truncated, _), ms = _timed(lambda: env.step(0))
+        took.append(ms)
+        if terminated or truncated:
+            break
+    return took[1:]
 
 
 def _played(env: PluriverseEnv, seed: int, steps: int) -> list[int]:
