@@ -21,6 +21,8 @@ from support.waiting import eventually
 
 pytestmark = pytest.mark.display
 
+FPS = 60
+
 
 async def test_steps_earn_what_their_frames_do_and_the_same_seed_gives_the_same_pixels(tmp_path: Path) -> None:
     pictures: list[list[bytes]] = []
@@ -110,6 +112,31 @@ async def test_what_an_agent_has_left_shows_in_no_picture_of_the_next_episode(tm
             pictures.append(seen)
     assert pictures[0] == pictures[1]
     assert len(set(pictures[0])) > 1
+
+
+async def test_key_that_is_held_repeats_by_the_programs_time_also_from_a_snapshot_on(tmp_path: Path) -> None:
+    async with stepping(tmp_path) as scraped:
+        agent = await begun(scraped)
+        await agent.first()
+        right, shift = (KeyEvent(keysym(name), True) for name in ("Right", "Shift_L"))
+
+        async def earned(*events: KeyEvent, frames: int) -> float:
+            """Return the reward of these frames after ``events``, and of what is seen once all keys are up."""
+            first, _ = await agent.play(*events, frames=frames)
+            second, _ = await agent.play(KeyEvent(right.keysym, False), KeyEvent(shift.keysym, False), frames=10)
+            return first.reward + second.reward
+
+        reply, _ = await agent.play(right, frames=FPS // 2)
+        assert reply.reward == pytest.approx(1)
+        moment = await agent.snapshot()
+        assert moment is not None
+        # Of a second, one press after 0.66 s, and one each 0.04 s from then on.
+        assert await earned(frames=FPS // 2) == pytest.approx(9)
+        await agent.restore(moment)
+        # A modifier ends nothing, unlike another key, even when that is up again.
+        assert await earned(shift, frames=FPS // 2) == pytest.approx(9)
+        await agent.restore(moment)
+        assert await earned(*key("a"), frames=FPS // 2) == pytest.approx(0)
 
 
 async def test_end_of_an_episode_comes_with_its_step_and_the_next_one_is_played(tmp_path: Path) -> None:

@@ -35,6 +35,13 @@ log = logging.getLogger(__name__)
 # What a Shift goes down for that only chooses a character.
 NO_KEYSYM: Final = 0
 
+# When an X server repeats a key that is held, and how often from then on.
+REPEAT_DELAY_S: Final = 0.66
+REPEAT_S: Final = 0.04
+
+# ISO_Level3_Shift, Mode_switch, Num_Lock, and Shift_L to Hyper_R: they don't repeat, and what does goes on.
+_MODIFIERS: Final = (0xFE03, 0xFF7E, 0xFF7F, *range(0xFFE1, 0xFFEF))
+
 
 @dataclass(frozen=True, slots=True)
 class KeptInjector:
@@ -45,6 +52,7 @@ class KeptInjector:
     buttons: int
     keymap: tuple[Any, ...]
     locked: bool
+    repeating: tuple[int, float | None] | None
 
 
 class Injector:
@@ -63,6 +71,8 @@ class Injector:
             self._lock = ModifierLock(self._connection)
         self._held: dict[int, int] = {}  # the keycode under which each keysym went down
         self._buttons = 0
+        # The keycode that went down last, and when it is due again.
+        self._repeating: tuple[int, float | None] | None = None
 
     def apply(self, events: Sequence[KeyEvent | PointerEvent]) -> None:
         """Inject the events in order. The pointer is kept on the screen; a key that is down already stays so.
@@ -78,6 +88,20 @@ class Injector:
         """Inject the events, and yield after each single input: a key or button that moves, or the pointer."""
         with ReportingLoss(self._display):
             yield from self._sent(self._inputs(events))
+
+    def repeat_held(self, now: float) -> None:
+        """Press the key that went down last again if it is held and due, as a server would by the time ``now``."""
+        if self._repeating is None:
+            return
+        keycode, due = self._repeating
+        due = now + REPEAT_DELAY_S if due is None else due
+        with ReportingLoss(self._display):
+            while due <= now:
+                for kind in (X.KeyRelease, X.KeyPress):
+                    self._connection.xtest_fake_input(kind, keycode)
+                due += REPEAT_S
+            send(self._connection)
+        self._repeating = keycode, due
 
     def repeat_keys(self, *, on: bool) -> None:
         """Let the server repeat keys that are held, as it does at first, or not."""
@@ -119,7 +143,8 @@ class Injector:
         with ReportingLoss(self._display):
             self._keymap.follow()
             at = position(self._connection)
-        return KeptInjector(at, dict(self._held), self._buttons, self._keymap.keep(), self._lock.locked)
+        keymap = self._keymap.keep()
+        return KeptInjector(at, dict(self._held), self._buttons, keymap, self._lock.locked, self._repeating)
 
     def go_back(self, kept: KeptInjector, descriptor: int) -> None:
         """Go on from there with the server that has the other end of ``descriptor``."""
@@ -129,6 +154,7 @@ class Injector:
     def adopt(self, kept: KeptInjector) -> None:
         """Take over from the injector of the server's that this was."""
         self._held, self._buttons, self._lock.locked = dict(kept.held), kept.buttons, kept.locked
+        self._repeating = kept.repeating
         self._keymap.go_back(kept.keymap)
 
     def close(self) -> None:
@@ -192,6 +218,8 @@ class Injector:
         self._held[keysym] = stroke.keycode
         if not is_down:
             yield from self._fake(X.KeyPress, stroke.keycode)
+            if keysym not in _MODIFIERS:
+                self._repeating = stroke.keycode, None
         if shift is not None:
             yield from self._release(NO_KEYSYM)
         if locks is not None:
@@ -207,6 +235,8 @@ class Injector:
         keycode = self._held.pop(keysym, None)
         # "a" and "A" are one key.
         if keycode is not None and keycode not in self._held.values():
+            if self._repeating is not None and self._repeating[0] == keycode:
+                self._repeating = None
             yield from self._fake(X.KeyRelease, keycode)
 
     def _move(self, x: int, y: int) -> Iterator[None]:

@@ -109,6 +109,7 @@ class ScrapedSteps(ReportedSteps):
         self.text = ""
         for _ in range(frames):
             self.frames += 1
+            self._still.injector.repeat_held(self._pace.now())
             self.hear(*self._judge(self._pace.step(HANG_S)))
             if self.over:
                 break
