@@ -203,8 +203,10 @@ static int keep_shared(const void *page) {
         char *end, *mode;
         char *from = (char *)strtoul(line, &end, 16), *to = (char *)strtoul(end + 1, &mode, 16);
         int is_page = from <= (const char *)page && (const char *)page < to;
-        if (mode[2] != 'w' || mode[4] != 's') continue;
         const char *path = strchr(line, '/'), *next = strchr(line, '\n');
+        /* What has no name any more somebody else may write to. */
+        int is_gone = mode[1] == 'r' && next - line > 10 && !strncmp(next - 10, " (deleted)", 10);
+        if (mode[4] != 's' || (mode[2] != 'w' && !is_gone)) continue;
         int is_device = path && path < next && !strncmp(path, "/dev/", 5) && strncmp(path, "/dev/shm/", 9) &&
                         strncmp(path, "/dev/zero", 9);
         if (is_device || (!is_page && !keep_memory(from, (size_t)(to - from)))) kept = 0;

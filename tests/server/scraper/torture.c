@@ -1,5 +1,6 @@
 /* A program in a terminal with all that might not come back: threads in each kind of wait, a recursive mutex that is held
- * by one that sleeps, threads and children that come and go, timers, pipes, signals, watches of files, and a file. */
+ * by one that sleeps, threads and children that come and go, timers, pipes, signals, watches of files, and a file; and
+ * memory that is mapped twice, once only to be read, as X servers map that of some clients. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
@@ -11,6 +12,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
+#include <sys/shm.h>
 #include <sys/time.h>
 #include <sys/timerfd.h>
 #include <sys/wait.h>
@@ -140,6 +142,9 @@ int main(void) {
     signal(SIGALRM, on_alarm);
     signal(SIGCHLD, on_child);
     signal(SIGUSR1, on_user);
+    int segment = shmget(IPC_PRIVATE, 4096, 0600);
+    volatile long *to = shmat(segment, NULL, 0), *from = shmat(segment, NULL, SHM_RDONLY);
+    shmctl(segment, IPC_RMID, NULL);
     struct itimerval often = {{0, 90000}, {0, 90000}};
     setitimer(ITIMER_REAL, &often, NULL);
     void *(*all[])(void *) = {produce, consume, take, hold, contend, read_pipe, listen_to};
@@ -149,6 +154,8 @@ int main(void) {
     int from_child[2];
     pthread_t last = 0;
     for (long i = 0;; i++) {
+        *to = i;
+        counts[13] += *from;
         if (!child) {
             pipe(from_child);
             if (!(child = fork())) {
@@ -204,7 +211,7 @@ int main(void) {
         while (fscanf(file, "%ld", &number) == 1) sum += number;
         fseek(file, 0, SEEK_END);
         printf("%ld q%ld", i, queue);
-        for (int k = 0; k < 13; k++) printf(" %ld", counts[k]);
+        for (int k = 0; k < 14; k++) printf(" %ld", counts[k]);
         printf(" a%d c%d w%ld l%ld e%ld s%ld f%ld r%ld\n", (int)alarms, (int)children, waited, lines,
                ended, signalled, sum, random() % 1000);
         fflush(stdout);
