@@ -61,6 +61,22 @@ unsigned _ZNSt13random_device9_M_getvalEv(void *device) {
     return (unsigned)draw();
 }
 
+/* QRandomGenerator::global() of Qt 5 and 6, which asks the processor for its seed: another one, made from a range. */
+#define GENERATOR_BYTES 4096
+void *_ZN18QRandomGenerator646globalEv(void);
+void *_ZN18QRandomGenerator646globalEv(void) {
+    static char generator[GENERATOR_BYTES] __attribute__((aligned(16)));
+    static int is_seeded;
+    void (*make)(void *, const uint32_t *, const uint32_t *) = dlsym(RTLD_NEXT, "_ZN16QRandomGeneratorC1EPKjS1_");
+    uint32_t seed[4];
+    if (is_seeded) return generator;
+    ASK("QRandomGenerator");
+    fill(seed, sizeof seed);
+    make(generator, seed, seed + 4);
+    is_seeded = 1;
+    return generator;
+}
+
 /* Inlined, so that who opens it is who asks. */
 static inline __attribute__((always_inline)) int is_random(const char *path) {
     if (!path || (strcmp(path, "/dev/urandom") && strcmp(path, "/dev/random"))) return 0;

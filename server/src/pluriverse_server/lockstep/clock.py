@@ -47,7 +47,13 @@ _ASKED_CHARS: Final = 128
 LOOK_S: Final = 0.005
 
 # Order in hash tables is chance, too; and Mesa's threads would draw in any order.
-_ENVIRONMENT: Final = {"PERL_HASH_SEED": "0", "PYTHONHASHSEED": "0", "LP_NUM_THREADS": "0", "mesa_glthread": "false"}
+_ENVIRONMENT: Final = {
+    "PERL_HASH_SEED": "0",
+    "PYTHONHASHSEED": "0",
+    "QT_HASH_SEED": "0",
+    "LP_NUM_THREADS": "0",
+    "mesa_glthread": "false",
+}
 
 
 class NoClock(Exception):
