@@ -15,6 +15,7 @@ LEFT, SPACE, STEP, CONTROL = 0xFF51, 0x20, 0x63, 0xFFE3
         (Spaces(discrete=(Choice("left", (LEFT,)),), step=STEP), {LEFT, STEP}, False),
         (Spaces(keys=(LEFT,), pointer=True), {LEFT}, True),
         (Spaces(pointer=True), set[int](), True),
+        (Spaces(pads=1), set[int](), False),
     ],
 )
 def test_what_the_spaces_name_is_permitted_and_nothing_else(spaces: Spaces, keys: set[int], pointer: bool) -> None:

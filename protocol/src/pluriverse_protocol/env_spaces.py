@@ -17,6 +17,7 @@ from .kinds import (
     Key,
     Keys,
     KeysOfChoice,
+    Pads,
     Shape,
     always,
     expect,
@@ -51,10 +52,11 @@ class Spaces(JsonObject, frozen=True):
     ``keys``: the X keysyms of every key that has a meaning; empty stands for those of the choices. ``keyboard`` has
     them in either case.
 
-    ``pointer``: whether it matters where the pointer is and which buttons are held. ``text``: whether text observations
-    are sent. ``observation``: the shape of the structured observations, (nested) lists of floats; None if there are
-    none, or if they aren't of one shape. ``step``: the X keysym of the key that makes an environment which waits for
-    its agent go one step, with whatever else is held; None: time goes on by itself, or each key is a step.
+    ``pointer``: whether it matters where the pointer is and which buttons are held. ``pads``: how many gamepads matter,
+    whose events are ``pads.NAMES``. ``text``: whether text observations are sent. ``observation``: the shape of the
+    structured observations, (nested) lists of floats; None if there are none, or if they aren't of one shape.
+    ``step``: the X keysym of the key that makes an environment which waits for its agent go one step, with whatever
+    else is held; None: time goes on by itself, or each key is a step.
     """
 
     discrete: Choices = always(())
@@ -64,6 +66,7 @@ class Spaces(JsonObject, frozen=True):
     text: Flag = always(False)
     observation: Shape | None = None
     step: Key | None = None
+    pads: Pads = 0
 
     def __post_init__(self) -> None:
         expect_fitting(self, "keys", len(set(self.keys)) == len(self.keys))

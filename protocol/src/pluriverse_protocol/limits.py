@@ -70,6 +70,9 @@ MAX_KEYS_OF_CHOICE: Final = 8
 # Keyboards have some 110 keys; with Shift and AltGr they type three times as many keysyms.
 MAX_KEYS: Final = 512
 
+# Of a program: what two people at one screen hold.
+MAX_PADS: Final = 2
+
 # The largest that are common are stacks of pictures: count, height, width, channels.
 MAX_OBSERVATION_DIMENSIONS: Final = 4
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from pluriverse_protocol.env_spaces import Spaces
 from pluriverse_protocol.events import Event, JoystickEvent, KeyEvent, PointerEvent
+
+_E = TypeVar("_E", bound=Event)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,16 +32,14 @@ NOTHING = Permitted(frozenset(), pointer=False)
 
 def permitted_by(spaces: Spaces | None, others: Collection[int]) -> Permitted | None:
     """Return what the spaces permit, and the keysyms ``others``; None, for everything, if the spaces name no input."""
-    if spaces is None or not (spaces.keyboard or spaces.pointer or spaces.step):
+    if spaces is None or not (spaces.keyboard or spaces.pointer or spaces.step or spaces.pads):
         return None
     step = () if spaces.step is None else (spaces.step,)
     return Permitted(frozenset((*spaces.keyboard, *step, *others)), spaces.pointer)
 
 
-def pass_on(events: Sequence[Event], permitted: Permitted | None) -> list[KeyEvent | PointerEvent]:
-    """Return the events of keys and the pointer that may pass. Those of joysticks go other ways."""
+def pass_on(events: Sequence[_E], permitted: Permitted | None) -> list[_E]:
+    """Return the events that may pass. Those of joysticks do: a program has as many as it is to have."""
     return [
-        event
-        for event in events
-        if not isinstance(event, JoystickEvent) and (permitted is None or permitted.allows(event))
+        event for event in events if permitted is None or isinstance(event, JoystickEvent) or permitted.allows(event)
     ]

@@ -71,7 +71,9 @@ async def test_a_tree_is_refused_where_nobody_can_tell_it_with_the_environments_
         await agent.assert_alive()
 
 
-async def test_joystick_events_reach_a_program_that_asks_for_them(tmp_path: Path) -> None:
+async def test_joystick_events_reach_a_program_that_asks_and_are_undone_when_the_agent_leaves(
+    tmp_path: Path,
+) -> None:
     async with serving(tmp_path) as served, served.agent() as agent:
         process = await served.toy.process()
         reset = await process.request_reset()
@@ -80,6 +82,9 @@ async def test_joystick_events_reach_a_program_that_asks_for_them(tmp_path: Path
         await agent.send("v0.agent.action", {"action": [["JoystickAxisXEvent", 0.5], ["JoystickAxisZEvent", -1]]})
         assert await process.request() == Joystick("JoystickAxisXEvent", 0.5)
         assert await process.request() == Joystick("JoystickAxisZEvent", -1.0)
+        await agent.socket.close()
+        assert await process.request() == Joystick("JoystickAxisXEvent", 0.0)
+        assert await process.request() == Joystick("JoystickAxisZEvent", 0.0)
 
 
 BAD_MESSAGES: dict[str, str] = {

@@ -124,13 +124,15 @@ class PreloadedClock:
         # A page isn't given back under a step that another thread still takes.
         self._lock = threading.Lock()
 
-    def command(self, command: Sequence[str]) -> list[str]:
+    def command(self, command: Sequence[str], *, before: Sequence[Path] = ()) -> list[str]:
         """Return ``command`` so that it runs by this clock, and where the machine lets it, with the same addresses.
 
-        Without privileges of its files' (set-uid), since such programs have nothing preloaded.
+        Without privileges of its files' (set-uid), since such programs have nothing preloaded. ``before``: what is
+        preloaded before the clock.
         """
         same_addresses = ["setarch", "-R"] if can_fix_addresses() else []
-        environment = {"LD_PRELOAD": str(LIBRARY), PAGE_VARIABLE: str(self.page), **_ENVIRONMENT}
+        preloaded = ":".join(map(str, (*before, LIBRARY)))
+        environment = {"LD_PRELOAD": preloaded, PAGE_VARIABLE: str(self.page), **_ENVIRONMENT}
         variables = [f"{name}={value}" for name, value in environment.items()]
         return ["setpriv", "--no-new-privs", *same_addresses, "env", *variables, *command]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import keyword
 from typing import Annotated, Any, Final, Literal
 
-from pluriverse_protocol.limits import MAX_SLOTS
+from pluriverse_protocol.limits import MAX_PADS, MAX_SLOTS
 from pydantic import Field, field_validator, model_validator
 
 from .conditions import names_in
@@ -76,6 +76,7 @@ class ProgramTable(Table):
     not every machine allows; HOME then has the same name each time. ``same_start``: in lockstep each
     episode begins the same, and only what the program draws from then on follows from the seed. ``slots``: how many
     environments it holds in lockstep. ``dbus``: whether it gets a session bus of its own, as ``accessibility`` has one.
+    ``pads``: how many gamepads it finds.
     """
 
     command: Command
@@ -90,6 +91,7 @@ class ProgramTable(Table):
     slots: Annotated[int, Field(ge=1, le=MAX_SLOTS)] = 1
     dbus: bool = False
     accessibility: bool = False
+    pads: Annotated[int, Field(ge=0, le=MAX_PADS)] = 0
     limits: LimitsTable = LimitsTable()
 
 
@@ -219,7 +221,7 @@ class ScoreTable(Table):
 
 
 # Keys of [program] that only scraped programs use.
-_OF_SCRAPED_PROGRAMS: Final = frozenset(("home", "dbus", "accessibility", "limits", "same_start"))
+_OF_SCRAPED_PROGRAMS: Final = frozenset(("home", "dbus", "accessibility", "limits", "pads", "same_start"))
 
 
 class GameTables(Table):

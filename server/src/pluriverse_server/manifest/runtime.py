@@ -274,8 +274,8 @@ class Manifest(GameTables):
         return entry.time_limit_s or (self.time_limit.seconds if self.time_limit else None)
 
     def spaces_of(self, entry: EnvTable) -> Spaces | None:
-        table = entry.spaces or self.spaces
-        return table.spaces() if table is not None else None
+        table, program = entry.spaces or self.spaces, self.game(entry.id).program
+        return table.spaces(program.pads if program is not None else 0) if table is not None else None
 
 
 def fill_command(

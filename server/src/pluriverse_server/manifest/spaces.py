@@ -66,7 +66,7 @@ class SpacesTable(Table):
         self.spaces().as_json()
         return self
 
-    def spaces(self) -> Spaces:
+    def spaces(self, pads: int = 0) -> Spaces:
         return Spaces(
             discrete=tuple(Choice(choice.name, tuple(choice.keys)) for choice in self.discrete),
             tap=self.tap,
@@ -75,6 +75,7 @@ class SpacesTable(Table):
             text=self.text,
             observation=tuple(self.observation) if self.observation is not None else None,
             step=self.step,
+            pads=pads,
         )
 
 

@@ -18,6 +18,7 @@ from msgspec import structs
 from pluriverse_protocol import messages, reports
 from pluriverse_protocol.episodes import State
 from pluriverse_protocol.events import Event, JoystickEvent
+from pluriverse_protocol.pads import PLACES
 from pluriverse_protocol.steady_clock import SteadyClock
 from pluriverse_protocol.step_channel import View
 
@@ -112,6 +113,8 @@ class EnvironmentService:
         # Called with all that passes through, with outputs before they are carried out; none may take long.
         self.report_listeners: list[Callable[[reports.Report], None]] = []
         self.output_listeners: list[Callable[[Output], None]] = []
+        self.joystick_listeners: list[Callable[[JoystickEvent], None]] = []
+        self._tilted: dict[str, None] = {}
         # In lockstep: what was last sent to the program about viewers, and when a change is sent.
         self._told_watched: bool | None = None
         self._telling: asyncio.TimerHandle | None = None
@@ -264,8 +267,8 @@ class EnvironmentService:
         if joystick and not self.program.takes_joystick:
             raise RequestError(f"{joystick[0].name}: this environment doesn't support joystick events")
         for event in joystick:
-            self.program.send(reports.Joystick(event.name, event.value))
-        others = pass_on(events, self.permitted)
+            self._tilt(event)
+        others = pass_on([event for event in events if not isinstance(event, JoystickEvent)], self.permitted)
         if others:
             if self._injector is None:
                 raise RequestError("the screen is restarting; the action was dropped")
@@ -274,6 +277,13 @@ class EnvironmentService:
             except DisplayLost as error:
                 raise RequestError(f"the action was dropped: {error}") from error
         self.metrics.actions.inc()
+
+    def _tilt(self, event: JoystickEvent) -> None:
+        if event.value and event.name in PLACES:
+            self._tilted[event.name] = None
+        self.program.send(reports.Joystick(event.name, event.value))
+        for listener in self.joystick_listeners:
+            _tell(listener, event)
 
     async def tree(self) -> messages.TreeReply:
         described = self._machine.description()
@@ -327,6 +337,9 @@ class EnvironmentService:
         start_task(self._restore_input(), "agent's end")
 
     async def _release(self) -> None:
+        tilted, self._tilted = self._tilted, {}
+        for name in tilted if self.program.takes_joystick else ():
+            self._tilt(JoystickEvent(name, 0.0))
         if self._injector is not None:
             with contextlib.suppress(DisplayLost):
                 await self._injector.release_all()

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, Self
 
-from pluriverse_protocol.events import Event
+from pluriverse_protocol.events import Event, JoystickEvent
 from pluriverse_protocol.reports import TIME_LIMIT, Done, Frame, Report, Reset
 
 from pluriverse_server.kit import Outcome, Seen
@@ -106,6 +106,9 @@ class ScrapedSteps(ReportedSteps):
 
     def play(self, events: Sequence[Event], frames: int) -> Outcome:
         self._still.apply([*self._stepped.pressed(), *events])
+        if self._stepped.pads is not None:
+            joystick = [event for event in events if isinstance(event, JoystickEvent)]
+            self._stepped.pads.apply(joystick, self._pace.now())
         self.text = ""
         for _ in range(frames):
             self.frames += 1

@@ -12,7 +12,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from msgspec.structs import replace
-from pluriverse_protocol.reports import Cause, Lost, Ready, Report, Reset
+from pluriverse_protocol.reports import Cause, Joystick, Lost, Ready, Report, Reset
 
 from pluriverse_server.display import AsyncInitialState, DisplayLost
 from pluriverse_server.manifest.page import origin_of
@@ -115,6 +115,9 @@ class PageSession:
 
     def show(self, world: int) -> None:
         """There is one world alone."""
+
+    def tilt(self, joystick: Joystick) -> None:
+        """Pages have no gamepads."""
 
     async def close(self) -> None:
         for task in self._tasks:

@@ -43,6 +43,9 @@ from .limits import BACKGROUND_NICE, Limits, below, can_raise_priority, raise_pr
 from .mirror import Screens
 from .own_screen import OwnScreen
 from .pace import Pace, SteppedPace
+from .pads import LIBRARY as PADS_LIBRARY
+from .pads import Pads
+from .pads import environment as pads_environment
 from .player import Broken
 from .report_listener import ReportListener
 from .screen_watch import ScreenWatch
@@ -232,6 +235,10 @@ class Play(Stepped):
         if program.dbus:
             executable(BUS_RUNNER, package="dbus-daemon")
         command = settings.command(str(named_home))
+        if program.pads:
+            self.pads = Pads(home, program.pads)
+            self._exit_stack.callback(self.pads.close)
+            env |= pads_environment(named_home, program.pads)
         if settings.lockstep:
             self.picture, self.hidden = settings.game.episode.picture or (0, 0, *desktop.size), desktop.block
             self.still = StillScreen(display, cookies, self.picture, self.hidden, memory)
@@ -239,9 +246,12 @@ class Play(Stepped):
             self.still.begin()
             if clock is not None:
                 clock.watch(self.still.server_pid)
-                command = clock.command(command)
+                command = clock.command(command, before=[PADS_LIBRARY] if program.pads else [])
         else:
             self._pace = Pace(settings.fps, watch.drawn)
+        if program.pads and clock is None:
+            # Programs with privileges of their files' have nothing preloaded.
+            command = ["setpriv", "--no-new-privs", "env", f"LD_PRELOAD={PADS_LIBRARY}", *command]
         injector = await AsyncInjector.open(display, cookies)
         self._exit_stack.push_async_callback(injector.close)
         steps = Steps(injector, settings.directory, home, self._cycle_before_episode, self._now)
@@ -301,6 +311,7 @@ class Play(Stepped):
                     program=child.pid,
                     server=server,
                     clients=[self.still.injector],
+                    pads=self.pads,
                 )
             # Not stopped elsewhere: it may take SIGTERM for a quit event, for which it had to continue.
             self._exit_stack.callback(lambda: signal_all(descendants(child.keeper.pid), signal.SIGKILL))
@@ -481,6 +492,7 @@ class Play(Stepped):
                 answer = await self.pace.catch_up()
             return self.cycle_still()
         self._require_whole()
+        self.look_for_pads()
         self._opened.watch.rearm()
         try:
             # What an ended program leaves on the screen doesn't count.

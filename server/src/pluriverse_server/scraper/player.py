@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from pluriverse_protocol.reports import Reset
+from pluriverse_protocol.reports import Joystick, Reset
 
 from pluriverse_server.sources.trees import Box, Tree
 
@@ -26,6 +26,10 @@ class Player(Protocol):
 
     def show(self, world: int) -> None:
         """Show the world of that slot on the remote's screen, if there is one."""
+        ...
+
+    def tilt(self, joystick: Joystick) -> None:
+        """Have a gamepad of the program's do this, if it has any."""
         ...
 
     async def close(self) -> None: ...

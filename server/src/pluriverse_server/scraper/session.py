@@ -13,10 +13,12 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 from pluriverse_protocol.errors import LocalProtocolError
+from pluriverse_protocol.events import JoystickEvent
 from pluriverse_protocol.reports import (
     TIME_LIMIT,
     Done,
     Frame,
+    Joystick,
     Readings,
     Ready,
     Report,
@@ -107,10 +109,8 @@ class Session:
         picture = game.episode.picture
         box = (picture[0], picture[1], picture[2], picture[3]) if picture is not None else None
         info = {"lockstep": "frozen"} if lockstep and play.is_frozen else None
-        said = play.said_ready or Ready(reset.episode)
-        self._daemon.send(
-            replace(said, fps=reset.fps, joystick=False, picture=box or said.picture, info=info or said.info)
-        )
+        said = replace(play.said_ready or Ready(reset.episode), fps=reset.fps, joystick=settings.program.pads > 0)
+        self._daemon.send(replace(said, picture=box or said.picture, info=info or said.info))
         if self._spares is not None:
             self._spares.fill()
         try:
@@ -136,6 +136,10 @@ class Session:
     def show(self, world: int) -> None:
         if self._desktop.screens is not None:
             self._desktop.screens.show(world)
+
+    def tilt(self, joystick: Joystick) -> None:
+        if (play := self._play) is not None and play.pads is not None:
+            play.pads.apply([JoystickEvent(joystick.event, joystick.value)], play.pace.now())
 
     async def close(self) -> None:
         self._step_channels.close()

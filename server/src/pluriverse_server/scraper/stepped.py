@@ -22,6 +22,7 @@ from pluriverse_protocol.reports import Report
 
 from pluriverse_server.display import DisplayLost
 from pluriverse_server.lockstep import NoClock, PreloadedClock
+from pluriverse_server.process import StartError
 from pluriverse_server.sources.program import ProgramOutput, Target
 from pluriverse_server.sources.reading import Pixels, SourceError
 from pluriverse_server.sources.rules import Rules
@@ -33,6 +34,7 @@ from .home import HomeError, make_home
 from .limits import Limits, watch
 from .mirror import OWN_SLOT, Screens
 from .pace import Pace, SteppedPace
+from .pads import Pads
 from .player import Broken
 from .source_reader import Cycle, KeptReadings, SourceReader
 from .still_screen import StillScreen
@@ -72,6 +74,7 @@ class Stepped(ABC):
         """Those of which people see one; None: its own is no world's, but the remote's."""
         self.memory: Pixels | None = None
         """Where the X server keeps its screen; None if that isn't accessible."""
+        self.pads: Pads | None = None
 
     @property
     @abstractmethod
@@ -166,7 +169,12 @@ class Stepped(ABC):
             raise self.failed(error) from error
         if self.screens is not None:
             self.screens.touch(self.slot)
+        self.look_for_pads()
         return self.last
+
+    def look_for_pads(self) -> None:
+        if self.pads is not None:
+            self.pads.look(self.pace.now())
 
     def failed(self, error: Exception) -> Broken:
         """Return what is to be raised for what went wrong as it was read."""
@@ -191,7 +199,7 @@ class Copy(Stepped):
         self._exit_stack.callback(shutil.rmtree, folder, ignore_errors=True)
         try:
             self._begin(kept, episode_id, environment, folder)
-        except (DisplayLost, HomeError, NoClock, NoFramebuffer, OSError) as error:
+        except (DisplayLost, HomeError, NoClock, NoFramebuffer, StartError, OSError) as error:
             self.close()
             raise Broken(f"there can't be another world of the program: {error}") from error
         except BaseException:
@@ -211,7 +219,10 @@ class Copy(Stepped):
         siblings = play.world.siblings
         clock.place(siblings.hub.path, home)
         memory = self.memory = framebuffer(screen)
-        self.world = world = World(siblings, clock, home, screen)
+        if settings.program.pads:
+            self.pads = Pads(home, settings.program.pads)
+            self._exit_stack.callback(self.pads.close)
+        self.world = world = World(siblings, clock, home, screen, pads=self.pads)
         self._exit_stack.callback(world.close)
         self._pace = SteppedPace(settings.fps, clock, play.pace.begun)
         target = Target(lambda: world.program, home, ProgramOutput(), lambda: None, environment)

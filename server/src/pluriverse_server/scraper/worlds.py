@@ -32,6 +32,7 @@ from pluriverse_server.x11.connection import SOCKETS
 
 from .descriptors import Maker, NotKept, Opened, Place, Plan, Template
 from .home import Contents, HomeError, contents, put_back
+from .pads import KeptPads, Pads
 from .tree import PROC
 
 log = logging.getLogger(__name__)
@@ -159,6 +160,7 @@ class Moment:
     server: int
     home: Contents
     clients: Sequence[Any]
+    pads: KeptPads | None
     size: int
 
     @property
@@ -305,6 +307,7 @@ class World:
         program: int = 0,
         server: int = 0,
         clients: Sequence[Client] = (),
+        pads: Pads | None = None,
     ) -> None:
         """``screen`` is where the X server keeps its pixels. ``program`` is its first process, ``server`` the X server.
 
@@ -314,6 +317,7 @@ class World:
         self.program = program
         self.server = server
         self.clients = clients
+        self._pads = pads
         self._clock = clock
         self._listening = Listening()
         self._place = Place(clock.page, screen, home, self._listening.sockets)
@@ -357,6 +361,8 @@ class World:
             raise NotKept("the X server has ended")
         try:
             clients = [client.keep() for client in self.clients]
+            pads = self._pads.keep() if self._pads is not None else None
+            ours = [*(self._pads.opened if self._pads is not None else ()), *self.clients]
             self._last = home = contents(self._place.home, self._last)
             clock = self._clock.related(self._clock.keep(), family)
             if not self._clock.fork(list(leaders.values()), self.server):
@@ -369,7 +375,7 @@ class World:
             raise NotKept("the program was not forked in time")
         templates = hub.collect({self.server, *leaders}, PATIENCE_S)
         try:
-            plan = Plan(templates, opened, [client.fileno() for client in self.clients], self.server, self._place)
+            plan = Plan(templates, opened, [client.fileno() for client in ours], self.server, self._place)
             # The present world is not to go on before they have let go of what is its own.
             for template in templates:
                 if _HEAD.unpack_from(template.connection.recv(_PACKET_BYTES))[0] != _LEFT:
@@ -379,7 +385,7 @@ class World:
             raise error if isinstance(error, NotKept) else NotKept(str(error)) from error
         size = len(clock.page) + plan.size + sum(entry.size for entry in home.values())
         size += sum(_TEMPLATE_BYTES + template.shared_bytes for template in templates)
-        moment = Moment(self, templates, plan, clock, self.program, self.server, home, clients, size)
+        moment = Moment(self, templates, plan, clock, self.program, self.server, home, clients, pads, size)
         self.siblings.add(moment)
         return moment
 
@@ -400,6 +406,8 @@ class World:
                 self._clock.put_back(moment.clock)
                 self._clock.show_on(self._listening.path)
                 _begin(moment.templates, made, begun)
+                if self._pads is not None and moment.pads is not None:
+                    self._pads.go_back(moment.pads, made.take_clients(moment.pads.opened))
                 descriptors = made.take_clients(self.clients)
                 for client, kept, descriptor in zip(self.clients, moment.clients, descriptors, strict=False):
                     client.go_back(kept, descriptor)
