@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 from pluriverse_protocol.errors import LocalProtocolError
-from pluriverse_protocol.events import MAX_BUTTONMASK, KeyEvent, PointerEvent
+from pluriverse_protocol.events import MAX_BUTTONMASK, JoystickEvent, KeyEvent, PointerEvent
 from pluriverse_protocol.limits import MAX_KEYSYM
+from pluriverse_protocol.pads import PLACES
 from pluriverse_protocol.recordings import (
     MAX_SECONDS,
     Header,
@@ -43,8 +44,10 @@ def updates(draw: st.DrawFn) -> bytes:
     return raw_update(parts)
 
 
-EVENTS = st.builds(KeyEvent, st.integers(1, MAX_KEYSYM), st.booleans()) | st.builds(
-    PointerEvent, st.integers(0, 65535), st.integers(0, 65535), st.integers(0, MAX_BUTTONMASK)
+EVENTS = (
+    st.builds(KeyEvent, st.integers(1, MAX_KEYSYM), st.booleans())
+    | st.builds(PointerEvent, st.integers(0, 65535), st.integers(0, 65535), st.integers(0, MAX_BUTTONMASK))
+    | st.builds(JoystickEvent, st.sampled_from([*PLACES, f"Joystick{'x' * 32}Event"]), st.floats(-1e300, 1e300))
 )
 AT = st.floats(0, MAX_SECONDS)
 RECORDS = st.lists(

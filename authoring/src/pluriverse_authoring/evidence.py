@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Final
 
-from pluriverse_protocol.events import KeyEvent, PointerEvent
+from pluriverse_protocol.events import Event, KeyEvent, PointerEvent
 from pluriverse_server.manifest.game import GameTables, Step
 from pluriverse_server.manifest.spaces import keysym
 from pluriverse_server.sources.reading import Reading
@@ -137,7 +137,7 @@ def _copy(episode: Scraped) -> Scraped:
     return Scraped(episode.begin, episode.env_id, *lists, episode.done, episode.end)
 
 
-def _is_of(step: Step, event: KeyEvent | PointerEvent) -> bool:
+def _is_of(step: Step, event: Event) -> bool:
     match event:
         case KeyEvent(keysym=key, down=True):
             keys = [*(step.keys or []), *(keysym(one) for one in step.type or "" if one.isprintable())]

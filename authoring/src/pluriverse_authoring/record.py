@@ -102,6 +102,7 @@ class RecordedRemote:
             # The error of a full disk names no file.
             raise StartError(f"{error.filename or path} can't be written: {error.strerror}") from error
         service.report_listeners.append(recorder.on_report)
+        service.joystick_listeners.append(recorder.on_joystick)
         listeners: list[Callable[[Output], None]] = [recorder.on_output]
         helpers: list[asyncio.Task[None]] = []
         if sys.stderr.isatty():
@@ -121,6 +122,7 @@ class RecordedRemote:
                 log.info("the recording ends: it is %g s long", limit_s)
         finally:
             service.report_listeners.remove(recorder.on_report)
+            service.joystick_listeners.remove(recorder.on_joystick)
             for listener in listeners:
                 service.output_listeners.remove(listener)
             for helper in (ended, *helpers):

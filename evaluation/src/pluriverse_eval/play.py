@@ -15,7 +15,7 @@ from pluriverse.adapters.pictures import Pixels
 from pluriverse.errors import PluriverseError, ResetNeeded
 from pluriverse.recording.recorder import Recorder
 from pluriverse.rewarder.result import Result
-from pluriverse.vnc.connection import InputEvent
+from pluriverse_protocol.events import Event
 
 from .modes import Mode
 from .suite import Task
@@ -161,7 +161,7 @@ class Play(Computer):
     def _see(self) -> None:
         self._seen = self._frame_at, self._frames
 
-    def _play(self, frames: Sequence[Sequence[InputEvent]], see: Callable[[int], None] | None = None) -> None:
+    def _play(self, frames: Sequence[Sequence[Event]], see: Callable[[int], None] | None = None) -> None:
         with self._lock:
             if any(frames) and self._seen is not None:
                 (at, count), self._seen = self._seen, None
@@ -198,7 +198,7 @@ class Play(Computer):
                 if not self.over and time.monotonic() - self._frame_at > IDLE_FRAMES * frame_s:
                     self._frame(())
 
-    def _frame(self, events: Sequence[InputEvent]) -> None:
+    def _frame(self, events: Sequence[Event]) -> None:
         if self.over:
             # The budget may end between two frames of an act.
             return

@@ -14,6 +14,7 @@ from .limits import MAX_COORDINATE, MAX_KEYSYM
 # Agents name axes, sliders and buttons as their toolkits do (JoystickAxisXEvent, JoystickAxisZEvent, …); the program
 # decides which of them mean something.
 _JOYSTICK: Final = r"^Joystick[A-Za-z0-9]{1,32}Event\Z"
+MAX_JOYSTICK_CHARS: Final = len("Joystick") + 32 + len("Event")
 
 # Left, middle, right, the four ways of a wheel, back and forward: what X programs know, and RFB with its extension.
 BUTTONS: Final = 9

@@ -14,7 +14,7 @@ import pytest
 from pluriverse.adapters.pictures import PictureOptions
 from pluriverse.recording.demonstrations import Demonstration, demonstrations
 from pluriverse.recording.recorded_screen import RecordedScreen
-from pluriverse_protocol.events import KeyEvent, PointerEvent
+from pluriverse_protocol.events import Event, KeyEvent
 from pluriverse_protocol.recordings import Input, Record, Said
 from pluriverse_server.x11.connection import hang_up, open_display
 from support.remotes import MachineRemote, on_machine
@@ -91,7 +91,7 @@ class Recorded:
     def __init__(self, path: Path) -> None:
         self._path = path
 
-    def events(self) -> list[KeyEvent | PointerEvent]:
+    def events(self) -> list[Event]:
         return [record.event for record in self._records() if isinstance(record, Input)]
 
     def _records(self) -> Generator[Record]:

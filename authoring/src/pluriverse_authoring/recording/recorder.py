@@ -17,6 +17,7 @@ from msgspec import structs
 from pluriverse_protocol import reports
 from pluriverse_protocol.env_spaces import Spaces
 from pluriverse_protocol.errors import LocalProtocolError
+from pluriverse_protocol.events import Event, JoystickEvent
 from pluriverse_protocol.recording_file import RecordingFile
 from pluriverse_protocol.recordings import (
     MAX_SECONDS,
@@ -34,7 +35,7 @@ from pluriverse_server.process import StartError
 from pluriverse_server.tasks import start_task
 from pluriverse_server.x11.connection import DisplayLost
 
-from .inputs import Event, Inputs
+from .inputs import Inputs
 from .keep import OFTEN, SELDOM, RegionKeeper, compact
 from .vnc_tap import TapLost, VncTap
 
@@ -143,6 +144,9 @@ class Recorder:
             log.warning("not recorded: %s", error)
         else:
             self._said(said, text)
+
+    def on_joystick(self, event: JoystickEvent) -> None:
+        self._pressed(time.time(), event)
 
     def on_output(self, output: Output) -> None:
         match output:

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
+from pluriverse_protocol.events import Event
 from pluriverse_protocol.messages import Describe
 from pluriverse_protocol.recording_file import RecordingFile, already_there
 from pluriverse_protocol.recordings import Header, Input, Record, Said, Update, begins, ends
@@ -18,7 +19,6 @@ from pluriverse_protocol.rfb.raw_updates import raw_update
 from pluriverse import forks
 from pluriverse.errors import ConfigurationError, RemoteFailed
 from pluriverse.forks import Owner
-from pluriverse.vnc.connection import InputEvent
 
 # A process that is killed leaves the unfinished file, readable up to its last second.
 FLUSH_S: Final = 1.0
@@ -76,7 +76,7 @@ class Recorder:
         box = left, top, right - left, bottom - top
         self._add(Update(at, raw_update([(box, pixels.tobytes())])))
 
-    def inputs(self, at: float, events: Iterable[InputEvent]) -> None:
+    def inputs(self, at: float, events: Iterable[Event]) -> None:
         for event in events:
             self._add(Input(at, event))
 
