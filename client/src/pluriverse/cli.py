@@ -315,7 +315,7 @@ def export(
         Path | None, typer.Option(help="Write films to this path, *.mp4; it needs the extra video.")
     ] = None,
     actions: Annotated[
-        str | None, typer.Option(help="discrete, keys or pointer; by default the first that the environment has.")
+        str | None, typer.Option(help="discrete, pads, keys or pointer; by default the first that the environment has.")
     ] = None,
     fps: Annotated[
         float | None, typer.Option(min=0.1, max=1000, help="Steps per second; by default the recording's.")

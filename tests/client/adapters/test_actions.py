@@ -5,12 +5,13 @@ import pytest
 from pluriverse.adapters.actions import IDLE, ActionMap, Kind
 from pluriverse.errors import ActionError, ConfigurationError
 from pluriverse_protocol.env_spaces import Choice, Spaces
-from pluriverse_protocol.events import KeyEvent, PointerEvent
+from pluriverse_protocol.events import JoystickEvent, KeyEvent, PointerEvent
 
 LEFT, RIGHT, FIRE = 0xFF51, 0xFF53, ord("z")
 BOX = (10, 20, 100, 50)
 GAME = Spaces(discrete=(Choice("NOOP", ()), Choice("LEFT", (LEFT,)), Choice("LEFTFIRE", (LEFT, FIRE))))
 TURNS = Spaces(discrete=(Choice("left", (LEFT,)), Choice("drop", (FIRE,))), tap=True)
+PADS = Spaces(keys=(FIRE,), pointer=True, pads=1)
 PAGE = Spaces(keys=(ord("a"), ord("b")), pointer=True, text=True)
 
 
@@ -20,14 +21,16 @@ def mapped(spaces: Spaces | None, kind: Any = "auto") -> ActionMap:
 
 @pytest.mark.parametrize(
     ("spaces", "kind"),
-    [(GAME, "discrete"), (TURNS, "discrete"), (PAGE, "pointer"), (Spaces(keys=(FIRE,)), "keys"), (Spaces(), "events"),
-     (None, "pointer")],
+    [(GAME, "discrete"), (TURNS, "discrete"), (PADS, "pads"), (PAGE, "pointer"), (Spaces(keys=(FIRE,)), "keys"),
+     (Spaces(), "events"), (None, "pointer")],
 )  # fmt: skip
 def test_kind_follows_from_what_the_remote_says(spaces: Spaces | None, kind: Kind) -> None:
     assert mapped(spaces).kind == kind
 
 
-@pytest.mark.parametrize(("spaces", "kind"), [(PAGE, "discrete"), (Spaces(pointer=True), "keys"), (GAME, "mouse")])
+@pytest.mark.parametrize(
+    ("spaces", "kind"), [(PAGE, "discrete"), (Spaces(pointer=True), "keys"), (PAGE, "pads"), (GAME, "mouse")]
+)
 def test_kind_that_is_not_to_be_had_says_which_are(spaces: Spaces, kind: str) -> None:
     with pytest.raises(ConfigurationError, match="expected"):
         mapped(spaces, kind)
@@ -75,6 +78,29 @@ def test_pointer_is_in_pixels_of_the_picture_and_stays_where_it_was() -> None:
     assert hand.events({"pointer": [0, 0], "keys": [1, 0]})[0] == PointerEvent(10, 20, 4)
     hand.forget()
     assert list(hand.events({"buttons": [0, 0, 0]})) == [PointerEvent(10, 20, 0)]
+
+
+def test_of_a_pad_only_what_changes_is_sent() -> None:
+    hand = mapped(PADS).encoder()
+    at_rest = {"axes": np.zeros(6, np.float32), "buttons": np.zeros(16, np.int8), "keys": [0]}
+    assert len(hand.events(at_rest)) == 6 + 16 + 1
+    assert list(hand.events({**at_rest, "axes": [0, -0.5, 0, 0, 0, 1]})) == [
+        JoystickEvent("JoystickAxisYEvent", -0.5),
+        JoystickEvent("JoystickAxisRzEvent", 1.0),
+    ]
+    assert list(hand.events({"buttons": [0, 1] + [0] * 14})) == [JoystickEvent("JoystickButton1Event", 1.0)]
+    hand.forget()
+    assert len(hand.events(at_rest)) == 6 + 16 + 1
+
+
+@pytest.mark.parametrize(
+    "action",
+    [0, {"pointer": [1, 2]}, {"axes": [0] * 5}, {"axes": [2] + [0] * 5}, {"axes": [0, 0, -0.1, 0, 0, 0]},
+     {"axes": [np.nan] * 6}, {"axes": ["0"] * 6}, {"buttons": [0.5] * 16}],
+)  # fmt: skip
+def test_what_is_no_action_of_a_pad_is_refused(action: Any) -> None:
+    with pytest.raises(ActionError, match="expected"):
+        mapped(PADS).encoder().events(action)
 
 
 def test_events_pass_through() -> None:

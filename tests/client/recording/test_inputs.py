@@ -5,7 +5,7 @@ import pytest
 from pluriverse.adapters.actions import ActionMap
 from pluriverse.recording.inputs import HeldInputs, action_reader
 from pluriverse_protocol.env_spaces import Choice, Spaces
-from pluriverse_protocol.events import KeyEvent, PointerEvent
+from pluriverse_protocol.events import JoystickEvent, KeyEvent, PointerEvent
 
 BOX = (10, 20, 100, 50)
 UP, FIRE = 0xFF52, 0x20
@@ -70,5 +70,16 @@ def test_pointer_is_within_the_picture_and_a_click_lasts_a_step() -> None:
 
 
 def test_lists_of_events_are_refused() -> None:
-    with pytest.raises(ValueError, match="expected discrete, keys or pointer"):
+    with pytest.raises(ValueError, match="expected discrete, pads, keys or pointer"):
         action_reader(ActionMap(Spaces(keys=(UP,)), BOX, "events"))
+
+
+def test_pads_are_as_they_were_last_and_a_button_as_it_was_at_any_time() -> None:
+    inputs, read = HeldInputs(), action_reader(ActionMap(Spaces(pads=1), BOX))
+    for name, value in (("AxisX", 1.0), ("AxisX", -0.5), ("AxisZ", -1.0), ("Button1", 1.0), ("Button1", 0.0)):
+        inputs.take(JoystickEvent(f"Joystick{name}Event", value))
+    action = read(inputs)
+    assert action["axes"].tolist() == [-0.5, 0, 0, 0, 0, 0]
+    assert np.flatnonzero(action["buttons"]).tolist() == [1]
+    inputs.step()
+    assert not read(inputs)["buttons"].any()

@@ -201,6 +201,8 @@ async def test_nonsense_is_refused_in_words_and_harms_nothing() -> None:
         assert "either x and y" in await refused(client, "scroll", handle=handle, down=1, x=3)
         chord = [{"ms": 0, "key": "ctrl+a"}]
         assert "unknown key" in await refused(client, "act_for", handle=handle, events=chord, ms=10)
+        stick = [{"ms": 0, "pad": "3AxisX", "value": 1}]
+        assert "no input of a gamepad" in await refused(client, "act_for", handle=handle, events=stick, ms=10)
         assert "is not within the picture" in await refused(client, "look", handle=handle, region=[5, 5, 1, 1])
         wrongs: list[dict[str, Any]] = [
             {"name": "type_text", "text": "x" * 10_000_000},

@@ -1,25 +1,28 @@
 """Encodes an agent's numbers and arrays as key and pointer events. Pure.
 
-A remote describes its actions (``pluriverse_protocol.env_spaces``). There are four kinds: ``discrete`` (an integer,
-which stands for some keys), ``keys`` (a 0 or 1 for each key), ``pointer`` (a mapping of ``pointer``: x and y in pixels
-of the picture, ``buttons``: left, middle, right, and ``keys``), and ``events`` (Universe's lists of events).
+A remote describes its actions (``pluriverse_protocol.env_spaces``). There are five kinds: ``discrete`` (an integer,
+which stands for some keys), ``pads`` (a mapping of ``axes``, floats, ``buttons``, a 0 or 1 for each, and ``keys``: one
+gamepad after the other, as ``pluriverse_protocol.pads`` has them), ``keys`` (a 0 or 1 for each key), ``pointer`` (a
+mapping of ``pointer``: x and y in pixels of the picture, ``buttons``: left, middle, right, and ``keys``), and
+``events`` (Universe's lists of events).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any, Final, Literal, Protocol, cast, get_args
+from typing import Any, Final, Literal, NamedTuple, Protocol, cast, get_args
 
 import numpy as np
 from pluriverse_protocol.env_spaces import Choice, Spaces
-from pluriverse_protocol.events import Event, KeyEvent, PointerEvent
+from pluriverse_protocol.events import Event, JoystickEvent, KeyEvent, PointerEvent
+from pluriverse_protocol.pads import AXES, LEAST, NAMES
 
 from pluriverse.env.actions import parse_action
 from pluriverse.errors import ActionError, ConfigurationError
 from pluriverse.spaces import ORDINARY_KEYS
 
-Kind = Literal["discrete", "keys", "pointer", "events"]
+Kind = Literal["discrete", "pads", "keys", "pointer", "events"]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 
 # The discrete action of holding no keys, also where agents can't choose that.
@@ -39,6 +42,15 @@ class ActionEncoder(Protocol):
         ...
 
 
+class Part(NamedTuple):
+    """An array of an action: its shape, and its greatest and least numbers, each or all. ``kind`` None: integers."""
+
+    shape: tuple[int, ...]
+    most: Any
+    least: Any = 0
+    kind: type[np.float32] | None = None
+
+
 class ActionMap:
     """The actions of an environment: their kind and their sizes."""
 
@@ -51,38 +63,52 @@ class ActionMap:
         self.choices: tuple[Choice, ...] = spaces.discrete
         self.tap: bool = spaces.tap
         self.keys: tuple[int, ...] = spaces.keyboard
+        self.axes: tuple[str, ...] = tuple(name for names in NAMES[: spaces.pads] for name in names[: len(AXES)])
+        self.pad_buttons: tuple[str, ...] = tuple(name for names in NAMES[: spaces.pads] for name in names[len(AXES) :])
+        """The names of the events of all gamepads."""
         if kind == "auto":
-            kind = "discrete" if spaces.discrete else "pointer" if spaces.pointer else "keys" if self.keys else "events"
+            others: Kind = "pointer" if spaces.pointer else "keys" if self.keys else "events"
+            kind = "discrete" if spaces.discrete else "pads" if spaces.pads else others
         if kind not in KINDS:
             raise ConfigurationError(f"unknown kind of actions {kind!r}; expected one of {', '.join(KINDS)}")
         if kind == "discrete" and not self.choices:
             raise ConfigurationError("this environment has no discrete actions; expected keys, pointer or events")
         if kind == "keys" and not self.keys:
             raise ConfigurationError("this environment uses no keys; expected pointer or events")
+        if kind == "pads" and not self.axes:
+            raise ConfigurationError("this environment uses no gamepads; expected keys, pointer or events")
         self.kind: Kind = kind
 
     @property
     def n(self) -> int:
         return len(self.choices)
 
-    def arrays(self) -> dict[str, tuple[tuple[int, ...], Any]]:
-        """Return the shape and the greatest integers of each array in an action; the least are 0."""
-        keys = {"keys": ((len(self.keys),), 1)} if self.keys else {}
+    def arrays(self) -> dict[str, Part]:
+        """Return each array in an action."""
+        keys = {"keys": Part((len(self.keys),), 1)} if self.keys else {}
         match self.kind:
             case "discrete":
-                return {"action": ((), self.n - 1)}
+                return {"action": Part((), self.n - 1)}
+            case "pads":
+                least = LEAST * (len(self.axes) // len(AXES))
+                axes = Part((len(self.axes),), 1.0, least, np.float32)
+                return {"axes": axes, "buttons": Part((len(self.pad_buttons),), 1), **keys}
             case "keys":
                 return keys
             case "pointer":
                 _, _, width, height = self.box
-                return {"pointer": ((2,), (width - 1, height - 1)), "buttons": ((BUTTONS,), 1), **keys}
+                return {"pointer": Part((2,), (width - 1, height - 1)), "buttons": Part((BUTTONS,), 1), **keys}
             case "events":
-                raise ConfigurationError("lists of events are no arrays; expected actions: discrete, keys or pointer")
+                raise ConfigurationError(
+                    "lists of events are no arrays; expected actions: discrete, pads, keys or pointer"
+                )
 
     def encoder(self) -> ActionEncoder:
         match self.kind:
             case "discrete":
                 return _Taps(self) if self.tap else _Choices(self)
+            case "pads":
+                return _Pads(self)
             case "keys":
                 return _KeyBits(self)
             case "pointer":
@@ -157,9 +183,7 @@ class _Pointer(_Keys):
         self._pointer = None
 
     def events(self, action: Any) -> Sequence[Event]:
-        if not isinstance(action, Mapping) or not action.keys() <= {"pointer", "buttons", "keys"}:
-            raise ActionError(f"the action is {action!r:.120}; expected a mapping of pointer, buttons and keys")
-        parts = cast("Mapping[str, Any]", action)
+        parts = _parts(action, "pointer", "buttons", "keys")
         events: list[Event] = []
         wanted = _pressed(parts["keys"], self._keys) if "keys" in parts else None
         if "pointer" in parts or "buttons" in parts:
@@ -185,12 +209,52 @@ class _Pointer(_Keys):
         return PointerEvent(x, y, mask)
 
 
+class _Pads(_Keys):
+    """Of a mapping; parts that it leaves out stay as they are."""
+
+    def __init__(self, actions: ActionMap) -> None:
+        super().__init__(actions.keys)
+        self._axes = actions.axes
+        self._least = actions.arrays()["axes"].least
+        self._buttons = actions.pad_buttons
+        self._values: dict[str, float] = {}
+
+    def forget(self) -> None:
+        super().forget()
+        self._values = {}
+
+    def events(self, action: Any) -> Sequence[Event]:
+        parts = _parts(action, "axes", "buttons", "keys")
+        values: dict[str, float] = {}
+        if "axes" in parts:
+            axes = np.asarray(parts["axes"])
+            fits = axes.shape == (len(self._axes),) and axes.dtype.kind in "fiu"
+            if not fits or not ((self._least <= axes) & (axes <= 1)).all():
+                raise ActionError(f"axes is {axes!r:.160}; expected {len(self._axes)} numbers, each in its range")
+            values |= zip(self._axes, axes.tolist(), strict=True)
+        if "buttons" in parts:
+            down = _numbers(parts["buttons"], len(self._buttons), "buttons")
+            values |= zip(self._buttons, (float(each != 0) for each in down), strict=True)
+        wanted = _pressed(parts["keys"], self._keys) if "keys" in parts else None
+        events: list[Event] = [
+            JoystickEvent(name, value) for name, value in values.items() if self._values.get(name) != value
+        ]
+        self._values |= values
+        return [*events, *(() if wanted is None else self.hold(wanted))]
+
+
 class _Events:
     def forget(self) -> None:
         """Each action stands for itself."""
 
     def events(self, action: Any) -> Sequence[Event]:
         return parse_action(action).events
+
+
+def _parts(action: Any, *names: str) -> Mapping[str, Any]:
+    if not isinstance(action, Mapping) or not action.keys() <= set(names):
+        raise ActionError(f"the action is {action!r:.120}; expected a mapping of {', '.join(names)}")
+    return cast("Mapping[str, Any]", action)
 
 
 def _number(action: Any, n: int) -> int:

@@ -91,7 +91,7 @@ class DmEnvironment(dm_env.Environment):
         return parts if len(parts) > 1 else parts["vision"]
 
     def action_spec(self) -> Any:
-        """Of one number, of a bit for each key, or a dict of ``pointer``, ``buttons`` and ``keys``."""
+        """Of one number, of a bit for each key, or a dict of arrays, such as ``pointer``, ``buttons`` and ``keys``."""
         return action_spec(self.core.actions)
 
     def reward_spec(self) -> specs.Array:
@@ -141,9 +141,12 @@ def action_spec(actions: ActionMap) -> Any:
     if actions.kind == "discrete":
         return specs.DiscreteArray(actions.n, np.int32, "action")
     keys = "\t".join(map(key_name, actions.keys))
-    names = {"pointer": "x\ty", "buttons": "left\tmiddle\tright", "keys": keys}
-    arrays = actions.arrays().items()
-    parts = {name: specs.BoundedArray(shape, np.int32, 0, most, names[name]) for name, (shape, most) in arrays}
+    buttons = ("left", "middle", "right") if actions.kind == "pointer" else actions.pad_buttons
+    names = {"pointer": "x\ty", "axes": "\t".join(actions.axes), "buttons": "\t".join(buttons), "keys": keys}
+    parts = {
+        name: specs.BoundedArray(part.shape, part.kind or np.int32, part.least, part.most, names[name])
+        for name, part in actions.arrays().items()
+    }
     return parts if len(parts) > 1 else next(iter(parts.values()))
 
 

@@ -54,6 +54,7 @@ class Slot:
         others = events if screen is None else [event for event in events if isinstance(event, JoystickEvent)]
         if others:
             connection.rewarder.act(others)
+        self._tilted |= {event.name: event for event in events if isinstance(event, JoystickEvent)}
         if screen is None:
             self._held.note(inputs)
             return
@@ -90,6 +91,7 @@ class Slot:
     def release(self, connection: RemoteConnection | None) -> None:
         """Let go of all keys and buttons, also while no episode runs."""
         self._follow(connection)
+        self._tilted = {}
         if self._screen is not None and (held := self._screen.held.releases()):
             self._screen.send_events(held)
 
@@ -124,6 +126,8 @@ class Slot:
         self._frame: Frame | None = None
         # Without a screen: what was sent to the rewarder. A screen knows itself what was sent to it.
         self._held = InputState()
+        # Gamepads have no screen; the remote releases them where an episode begins.
+        self._tilted: dict[str, JoystickEvent] = {}
         self._mended = 0
         # What there is while the rewarder has no more news than this; None: it may have.
         self._idle: Result | None = None
@@ -146,7 +150,8 @@ class Slot:
         if connection.mended != self._mended:
             self._mended = connection.mended
             self._diagnostics.forget_probe()
-            if screen is None and (held := self._held.presses()):
+            tilted = [event for event in self._tilted.values() if event.value]
+            if held := [*(self._held.presses() if screen is None else ()), *tilted]:
                 connection.rewarder.act(held)
 
     def _runs(self, rewarder: RewarderConnection, peek: bool) -> bool:

@@ -7,12 +7,16 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from pluriverse_protocol.events import KeyEvent, PointerEvent
+from pluriverse_protocol.events import Event, JoystickEvent, KeyEvent, PointerEvent
+from pluriverse_protocol.pads import PLACES, fitted
 
 from pluriverse.adapters.actions import BUTTONS, ActionMap
 
 Action = Any
-"""A choice's index, an int8 for each key, or a dict of ``pointer`` (int64), ``buttons`` and ``keys`` (int8)."""
+"""A choice's index, an int8 for each key, or a dict of ``pointer`` (int64), ``buttons`` and ``keys`` (int8).
+
+Of gamepads there are ``axes`` (float32) instead of the pointer.
+"""
 
 
 class HeldInputs:
@@ -29,8 +33,10 @@ class HeldInputs:
         self.pressed: list[int] = []
         self.down: set[int] = set()
         self.clicked: int = 0
+        self._pads: dict[str, float] = {}
+        self.tilted: dict[str, float] = {}
 
-    def take(self, event: KeyEvent | PointerEvent) -> None:
+    def take(self, event: Event) -> None:
         match event:
             case KeyEvent(keysym, True):
                 if keysym not in self._keys:
@@ -42,11 +48,16 @@ class HeldInputs:
             case PointerEvent(x, y, buttonmask):
                 self.x, self.y, self._buttons = x, y, buttonmask
                 self.clicked |= buttonmask
+            case JoystickEvent(name, value):
+                self._pads[name] = value
+                pressed = self.tilted.get(name, 0.0) if "Button" in name else value
+                self.tilted[name] = max(pressed, value)
 
     def step(self) -> None:
         self.pressed = []
         self.down = set(self._keys)
         self.clicked = self._buttons
+        self.tilted = dict(self._pads)
 
 
 ActionReader = Callable[[HeldInputs], Action]
@@ -58,10 +69,12 @@ def action_reader(actions: ActionMap) -> ActionReader:
     match actions.kind:
         case "discrete":
             return _taps(actions) if actions.tap else _choices(actions)
+        case "pads":
+            return partial(_pads, actions)
         case "keys" | "pointer":
             return partial(_keys_and_pointer, actions)
         case "events":
-            raise ValueError("lists of events have no space of a fixed size; expected discrete, keys or pointer")
+            raise ValueError("lists of events have no space of a fixed size; expected discrete, pads, keys or pointer")
 
 
 def _choices(actions: ActionMap) -> ActionReader:
@@ -86,6 +99,15 @@ def _taps(actions: ActionMap) -> ActionReader:
         return waiting.pop(0) if waiting else idle
 
     return read
+
+
+def _pads(actions: ActionMap, inputs: HeldInputs) -> Action:
+    """Return the axes as they were last, and each button and key that was down."""
+    axes = [fitted(PLACES[name][1], inputs.tilted.get(name, 0.0)) for name in actions.axes]
+    buttons = [fitted(PLACES[name][1], inputs.tilted.get(name, 0.0)) for name in actions.pad_buttons]
+    parts = {"axes": np.array(axes, np.float32), "buttons": np.array(buttons, np.int8)}
+    keys = np.array([key in inputs.down for key in actions.keys], np.int8)
+    return parts | {"keys": keys} if actions.keys else parts
 
 
 def _keys_and_pointer(actions: ActionMap, inputs: HeldInputs) -> Action:

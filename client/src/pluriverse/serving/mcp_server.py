@@ -22,7 +22,8 @@ from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.mcpserver.tools import Tool
 from mcp_types import CallToolResult, ContentBlock, ImageContent, TextContent, ToolAnnotations
-from pluriverse_protocol.events import KeyEvent, PointerEvent
+from pluriverse_protocol.events import Event, JoystickEvent, KeyEvent, PointerEvent
+from pluriverse_protocol.pads import PLACES
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from pluriverse.adapters.computer import Act, Computer, Image, Tree, Wait, calls
@@ -103,6 +104,7 @@ class Described(BaseModel):
     time_limit_s: Rounded | None = Field(description="the longest an episode can take; null: no known limit")
     keys: list[str] = Field(description="the keys that have an effect; empty: possibly any")
     pointer: bool = Field(description="whether the pointer has an effect")
+    pads: int = Field(description="how many gamepads have an effect, in act_for")
     capabilities: list[str] = Field(description="of the remote; with tree and marks, look can describe the screen")
     text: str = Field(description="the task, or the environment's latest message")
 
@@ -112,7 +114,7 @@ Seen = Annotated[CallToolResult, Standing]
 
 
 class TimedEvent(BaseModel):
-    """A key that goes down or up, or the pointer that is at a place with some buttons held, at its time."""
+    """At its time, a key that goes down or up, the pointer that is at a place, or an input of a gamepad."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -123,11 +125,22 @@ class TimedEvent(BaseModel):
     y: int | None = Field(default=None, description="and in pixels from its top edge")
     buttons: int = Field(default=0, ge=0, le=255, description="held buttons: the sum of 1 left, 2 middle, 4 right")
 
-    def event(self) -> KeyEvent | PointerEvent:
+    pad: str | None = Field(
+        default=None,
+        max_length=40,
+        description="an axis or button of a gamepad, such as AxisX and Button0; of the second one 2AxisX and 2Button0",
+    )
+    value: float = Field(default=0.0, ge=-1, le=1, description="of the gamepad's axis or button")
+
+    def event(self) -> Event:
         if self.key is not None:
             return KeyEvent(key(self.key), self.down)
+        if self.pad is not None:
+            if (name := f"Joystick{self.pad}Event") not in PLACES:
+                raise ToolError(f"{self.pad!r} is no input of a gamepad; expected AxisX to AxisRz, Button0 to Button15")
+            return JoystickEvent(name, self.value)
         if self.x is None or self.y is None:
-            raise ToolError("each event needs a key, or x and y")
+            raise ToolError("each event needs a key, a pad, or x and y")
         return PointerEvent(self.x, self.y, self.buttons)
 
 
@@ -193,7 +206,8 @@ class Server:
                 fps=said.fps,
                 time_limit_s=said.time_limit,
                 keys=keys,
-                pointer=said.spaces is None or said.spaces.pointer or not keys,
+                pointer=said.spaces is None or said.spaces.pointer or not (keys or said.spaces.pads),
+                pads=said.spaces.pads if said.spaces is not None else 0,
                 capabilities=list(said.capabilities or ()),
                 text=computer.text,
             )
@@ -284,7 +298,11 @@ class Server:
         ms: Annotated[float, Field(ge=0, le=1000 * MAX_SECONDS, description="the total duration")],
         frames: Annotated[int, Field(ge=1, le=MAX_FRAMES, description="how many pictures to return")] = 1,
     ) -> Seen:
-        """Press and release keys and move the pointer, each at its time; returns pictures and their times."""
+        """Press and release keys, move the pointer, use gamepads, each at its time; returns pictures and their times.
+
+        A gamepad's sticks are AxisX, AxisY and AxisRx, AxisRy, from -1 (left, up) to 1, its triggers AxisZ and AxisRz
+        from 0 to 1.
+        """
 
         def act(computer: Computer) -> CallToolResult:
             seen = computer.act_for([(each.ms, each.event()) for each in events], ms, frames=frames)
@@ -414,8 +432,9 @@ def _time(computer: Computer, result: Result) -> str:
 
 def _described(described: Described) -> str:
     limit = described.time_limit_s
-    use = [f"the keys {' '.join(described.keys)}"] if described.keys else ["any key"]
+    use = [f"the keys {' '.join(described.keys)}"] if described.keys else [] if described.pads else ["any key"]
     use += ["the pointer"] if described.pointer else []
+    use += [f"{described.pads} gamepad{'s' if described.pads > 1 else ''}"] if described.pads else []
     thinking = "is paused" if described.clock == "lockstep" else "keeps running"
     lines = [
         f"{described.environment}: pictures of {described.width} by {described.height} pixels, "

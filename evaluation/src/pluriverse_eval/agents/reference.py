@@ -44,6 +44,10 @@ def random_act(random: np.random.Generator, seen: Seen, frames: int) -> Any:
     actions: ActionMap = seen.play.actions
     if actions.kind == "discrete":
         return Hold(int(random.integers(actions.n)), frames)
+    if actions.kind == "pads":
+        axes = actions.arrays()["axes"]
+        buttons = random.integers(2, size=len(actions.pad_buttons))
+        return Hold({"axes": random.uniform(axes.least, axes.most), "buttons": buttons}, frames)
     if actions.kind == "keys" or (actions.keys and not random.integers(KEYS_EACH)):
         return Press((int(random.choice(actions.keys)),))
     view = seen.play.view

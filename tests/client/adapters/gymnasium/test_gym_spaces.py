@@ -2,6 +2,7 @@ import json
 import pickle
 from typing import Any
 
+import numpy as np
 import pytest
 from gymnasium import spaces
 from gymnasium.vector.utils import batch_space, iterate
@@ -14,7 +15,7 @@ from pluriverse_protocol.env_spaces import Choice, Spaces
 from pluriverse_protocol.events import KeyEvent, PointerEvent
 from pluriverse_protocol.limits import MAX_REPORT_BYTES
 
-SPACES = Spaces(discrete=(Choice("noop", ()), Choice("up", (0xFF52,))), keys=(0xFF52, 0xFF54), pointer=True)
+SPACES = Spaces(discrete=(Choice("noop", ()), Choice("up", (0xFF52,))), keys=(0xFF52, 0xFF54), pointer=True, pads=2)
 BOX = (10, 20, 30, 40)
 
 
@@ -61,6 +62,14 @@ def test_events_pickle_compare_and_go_through_json() -> None:
     ("kind", "expected"),
     [
         ("discrete", spaces.Discrete(2)),
+        (
+            "pads",
+            spaces.Dict(
+                axes=spaces.Box(np.array([-1, -1, 0, -1, -1, 0] * 2, np.float32), np.ones(12, np.float32)),
+                buttons=spaces.MultiBinary(32),
+                keys=spaces.MultiBinary(2),
+            ),
+        ),
         ("keys", spaces.MultiBinary(2)),
         (
             "pointer",

@@ -210,8 +210,10 @@ load = PluriverseAlfEnvironment
 
 def action_spec(actions: ActionMap) -> Nest:
     """Return the specs of the actions that a remote takes; raise ``ConfigurationError`` for lists of events."""
-    arrays = actions.arrays().items()
-    parts = {name: BoundedTensorSpec(shape, "int64", 0, most, name) for name, (shape, most) in arrays}
+    parts = {
+        name: BoundedTensorSpec(part.shape, "int64" if part.kind is None else "float32", part.least, part.most, name)
+        for name, part in actions.arrays().items()
+    }
     return parts if len(parts) > 1 else next(iter(parts.values()))
 
 

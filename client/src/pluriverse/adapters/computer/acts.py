@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from pluriverse.vnc.connection import InputEvent
+from pluriverse_protocol.events import Event
 
 from .view import Point
 
@@ -117,7 +117,7 @@ class ActFor:
     Pointer events are in pixels of the picture.
     """
 
-    events: tuple[tuple[float, InputEvent], ...]
+    events: tuple[tuple[float, Event], ...]
     ms: float
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Final, Literal, Self
 
-from pluriverse_protocol.events import JoystickEvent, KeyEvent, PointerEvent
+from pluriverse_protocol.events import Event, JoystickEvent, KeyEvent, PointerEvent
 from pluriverse_protocol.rfb.geometry import Box
 
 from pluriverse import steady, validation
@@ -21,7 +21,6 @@ from pluriverse.adapters.pictures import Pixels
 from pluriverse.errors import ActionError, ResetNeeded
 from pluriverse.remotes import RemoteManager
 from pluriverse.rewarder.result import Result
-from pluriverse.vnc.connection import InputEvent
 
 from .acts import MAX_BATCH, Act, ActFor, Look, Where
 from .answer import NOT_EXECUTED, Answer
@@ -187,7 +186,7 @@ class Computer:
                 answers.append(Answer(str(error), failed=True))
         return answers
 
-    def act_for(self, events: Sequence[tuple[float, InputEvent]], ms: float, *, frames: int = 1) -> list[Frame]:
+    def act_for(self, events: Sequence[tuple[float, Event]], ms: float, *, frames: int = 1) -> list[Frame]:
         """Do ``events``, each at its milliseconds, in ``ms`` milliseconds; return ``frames`` of what was seen.
 
         The last frame is always among them. Pointer events are in pixels of the picture.
@@ -220,8 +219,7 @@ class Computer:
             ResetNeeded: the episode is over, or none has begun.
             RemoteFailed: the remote broke.
         """
-        events = self._encoder.events(action)
-        self.send([event for event in events if not isinstance(event, JoystickEvent)], frames)
+        self.send(self._encoder.events(action), frames)
 
     def refresh(self) -> None:
         """In real time, wait for the next frame: what was seen last may be old.
@@ -232,7 +230,7 @@ class Computer:
         if self.clock == "realtime" and not self.over:
             self._play([()])
 
-    def send(self, events: Sequence[InputEvent], frames: int = 1) -> None:
+    def send(self, events: Sequence[Event], frames: int = 1) -> None:
         """Send events, and wait for some frames.
 
         Raises:
@@ -336,7 +334,7 @@ class Computer:
             picture = draw(picture, {number: view.to_picture_box(box) for number, box in tree.marks.items()})
         return Image(picture, format or self.format)
 
-    def _play(self, frames: Sequence[Sequence[InputEvent]], see: Callable[[int], None] | None = None) -> None:
+    def _play(self, frames: Sequence[Sequence[Event]], see: Callable[[int], None] | None = None) -> None:
         """Send the events of each frame, and wait for the frame, until the episode is over."""
         for number, events in enumerate(frames, 1):
             if self.given_up is not None and self.given_up.is_set():
@@ -348,13 +346,16 @@ class Computer:
             if self.over:
                 return
 
-    def _let_go(self, frames: Sequence[Sequence[InputEvent]]) -> None:
-        """Release the keys that these frames have left pressed, and all buttons."""
+    def _let_go(self, frames: Sequence[Sequence[Event]]) -> None:
+        """Release what these frames have left pressed, and all buttons of the pointer."""
         down = {event.keysym: event.down for events in frames for event in events if isinstance(event, KeyEvent)}
+        tilted = {event.name: event.value for events in frames for event in events if isinstance(event, JoystickEvent)}
+        keys = [KeyEvent(keysym, False) for keysym, is_down in down.items() if is_down]
+        pads = [JoystickEvent(name, 0.0) for name, value in tilted.items() if value]
         self._hand.pointer = PointerEvent(*self._pointer, 0)
-        self._frame([*(KeyEvent(keysym, False) for keysym, is_down in down.items() if is_down), self._hand.pointer])
+        self._frame([*keys, *pads, self._hand.pointer])
 
-    def _frame(self, events: Sequence[InputEvent]) -> None:
+    def _frame(self, events: Sequence[Event]) -> None:
         """Send the events of one frame, and wait for it."""
         if self._core.owes:
             # What it waited for was interrupted, as by Ctrl-C.

@@ -8,10 +8,9 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from pluriverse_protocol.events import MAX_BUTTONMASK, KeyEvent, PointerEvent
+from pluriverse_protocol.events import MAX_BUTTONMASK, Event, JoystickEvent, KeyEvent, PointerEvent
 
 from pluriverse.errors import ActionError
-from pluriverse.vnc.connection import InputEvent
 
 from .acts import (
     MAX_EVENTS,
@@ -65,26 +64,28 @@ _WHEEL: Final = 8 | 16 | 32 | 64
 class Script:
     """Events, each at its milliseconds from the beginning, in order; and how long all takes."""
 
-    events: tuple[tuple[float, InputEvent], ...]
+    events: tuple[tuple[float, Event], ...]
     ms: float
     at_once: bool = False
     """Whether buttons may change repeatedly in one frame."""
 
-    def frames(self, frame_ms: float) -> list[list[InputEvent]]:
+    def frames(self, frame_ms: float) -> list[list[Event]]:
         """Return the events of each frame, of which there is at least one.
 
-        A key or button changes once a frame at most, so that programs that look at it once a frame see each change;
-        buttons not if they are to change at once.
+        A key, a button or an input of a gamepad changes once a frame at most, so that programs that look at it once a
+        frame see each change; buttons not if they are to change at once.
         """
-        frames: list[list[InputEvent]] = [[] for _ in range(max(1, math.ceil(self.ms / frame_ms - 0.01)))]
+        frames: list[list[Event]] = [[] for _ in range(max(1, math.ceil(self.ms / frame_ms - 0.01)))]
         # The wheel's bits are no buttons that anybody holds.
         unseen = MAX_BUTTONMASK if self.at_once else _WHEEL
         at, mask = 0, 0
-        changed: dict[int, int] = {}
+        changed: dict[int | str, int] = {}
         for ms, event in self.events:
             at = max(at, int(ms / frame_ms))
             if isinstance(event, KeyEvent):
                 subject = event.keysym
+            elif isinstance(event, JoystickEvent):
+                subject = event.name
             else:
                 subject, mask = -((mask ^ event.buttonmask) & ~unseen), event.buttonmask
             if subject:
@@ -143,7 +144,7 @@ class _Writer:
         self.pointer = pointer
         self.marks = marks
         self.quick_ms = quick_ms
-        self.events: list[tuple[float, InputEvent]] = []
+        self.events: list[tuple[float, Event]] = []
         self.ms = 0.0
 
     def go(self, to: Place) -> None:
@@ -202,7 +203,7 @@ class _Writer:
             self.ms += BETWEEN_MS if number else 0
             self._tap(keys, ms)
 
-    def act_for(self, events: Sequence[tuple[float, InputEvent]], ms: float) -> None:
+    def act_for(self, events: Sequence[tuple[float, Event]], ms: float) -> None:
         if len(events) > MAX_EVENTS:
             raise ActionError(f"{len(events)} events; expected at most {MAX_EVENTS} at once")
         _ms(1, ms)

@@ -59,7 +59,7 @@ class EnvPool:
             raise
         self.spec: Any = spec
         names = [f"action.{name}" for name in arrays] if len(arrays) > 1 else ["action"]
-        self._shapes = {name: shape for name, (shape, _) in zip(names, arrays.values(), strict=True)}
+        self._shapes = {name: part.shape for name, part in zip(names, arrays.values(), strict=True)}
         self._shape: tuple[int, ...] = spec.observation_space.shape
         self._waits_for_all = config.batch_size == config.num_envs
         self._games = [Game(config, seed, opening) for seed in cast("list[int | None]", config.seed)]

@@ -13,7 +13,7 @@ from gymnasium import spaces
 from pluriverse_protocol.atari import ACTIONS, MINIMAL_ACTIONS
 from pluriverse_protocol.env_spaces import Choice, Spaces
 
-from pluriverse.adapters.actions import ActionMap
+from pluriverse.adapters.actions import ActionMap, Part
 
 from .config import Config
 
@@ -58,8 +58,7 @@ class EnvSpec:
         actions = self.described[0]
         if actions.kind == "discrete":
             return spaces.Discrete(actions.n)
-        arrays = actions.arrays().items()
-        parts = {name: _box(0, np.full(shape, most, np.int32), dtype=np.int32) for name, (shape, most) in arrays}
+        parts = {name: _part(part) for name, part in actions.arrays().items()}
         action: Any = spaces.Dict(parts)
         return spaces.Dict({"action": action}) if len(parts) > 1 else parts["keys"]
 
@@ -74,11 +73,18 @@ class EnvSpec:
         actions = self.described[0]
         if actions.kind == "discrete":
             return specs.DiscreteArray(actions.n, np.int32, "action")
-        arrays = actions.arrays().items()
-        parts = {name: specs.BoundedArray(shape, np.int32, 0, most, name) for name, (shape, most) in arrays}
+        parts = {
+            name: specs.BoundedArray(part.shape, part.kind or np.int32, part.least, part.most, name)
+            for name, part in actions.arrays().items()
+        }
         env_id = specs.Array((), np.int32, "env_id")
         whole = {"env_id": env_id, "players": {"env_id": env_id}, "action": parts}
         return as_tuple("Action", whole) if len(parts) > 1 else parts["keys"]
+
+
+def _part(part: Part) -> Any:
+    kind = part.kind or np.int32
+    return _box(np.full(part.shape, part.least, kind), np.full(part.shape, part.most, kind), dtype=kind)
 
 
 def nested_info(env_id: Any, lost: Any, **numbers: Any) -> dict[str, Any]:

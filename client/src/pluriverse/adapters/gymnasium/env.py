@@ -34,9 +34,9 @@ class PluriverseEnv(gymnasium.Env[Any, Any]):
 
     An observation is a picture, uint8 (height, width, channels), RGB or grey, or ``{"vision": picture, "text": str,
     "observation": float32 array}`` with those parts that the environment has. An action is an integer where the
-    environment has discrete actions, else ``{"pointer": …, "buttons": …, "keys": …}``; see ``action_space``. ``info``
-    has the keys of docs/agents.md, and those that the program reports. Of Atari games there is ``ale``, with what
-    Atari wrappers ask of it.
+    environment has discrete actions, else ``{"pointer": …, "buttons": …, "keys": …}``, of gamepads with ``axes``
+    instead of the pointer; see ``action_space``. ``info`` has the keys of docs/agents.md, and those that the program
+    reports. Of Atari games there is ``ale``, with what Atari wrappers ask of it.
     """
 
     ale: Ale
@@ -61,7 +61,7 @@ class PluriverseEnv(gymnasium.Env[Any, Any]):
             measured: "full": ``info`` has lags, counts, ids, states and what the program reports, as they come. True:
                 numbers only, the same keys at every step, as in vectors. False: only what the program reports. None:
                 "full", and in lockstep, where there are no lags, False.
-            options: see ``shared.open_core``: ``actions`` ("auto", "discrete", "keys", "pointer" or "events"),
+            options: see ``shared.open_core``: ``actions`` ("auto", "discrete", "pads", "keys", "pointer" or "events"),
                 ``size``, ``grey``, ``crop``, ``frame_skip``, ``fps``, ``max_episode_steps``, ``vnc``, …
 
         Raises:

@@ -107,6 +107,14 @@ def action_space(actions: ActionMap) -> gymnasium.Space[Any]:
             return spaces.Discrete(actions.n)
         case "keys":
             return spaces.MultiBinary(len(actions.keys))
+        case "pads":
+            pads: dict[str, gymnasium.Space[Any]] = {
+                name: spaces.MultiBinary(part.shape[0])
+                if part.kind is None
+                else spaces.Box(np.array(part.least, part.kind), np.ones(part.shape, part.kind))
+                for name, part in actions.arrays().items()
+            }
+            return spaces.Dict(pads)
         case "pointer":
             parts: dict[str, gymnasium.Space[Any]] = {
                 "pointer": spaces.MultiDiscrete(list(actions.box[2:])),
