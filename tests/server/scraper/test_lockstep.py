@@ -51,6 +51,7 @@ async def test_steps_earn_what_their_frames_do_and_the_same_seed_gives_the_same_
 
 async def test_an_episode_is_the_same_as_the_first_of_its_remote_and_as_a_later_one_of_another(tmp_path: Path) -> None:
     pictures: list[list[bytes]] = []
+    seen: list[bytes] = []
     for number, seeds in enumerate(((3, 7), (7,))):
         folder = tmp_path / str(number)
         folder.mkdir()
@@ -62,9 +63,8 @@ async def test_an_episode_is_the_same_as_the_first_of_its_remote_and_as_a_later_
             )
             for seed in seeds:
                 agent = await begun(scraped, seed=seed)
-                seen = [(await agent.first()).pixels.tobytes()]
-                for _ in range(10):
-                    seen.append((await agent.play(*key("Right")))[1].tobytes())
+                first = (await agent.first()).pixels.tobytes()
+                seen = [first, *[(await agent.play(*key("Right")))[1].tobytes() for _ in range(10)]]
             pictures.append(seen)
     assert pictures[0] == pictures[1]
     assert len(set(pictures[0])) == 11

@@ -24,7 +24,7 @@ _CREDENTIALS: Final = struct.Struct("iII")
 
 
 class StillScreen:
-    """Presses keys at once, and sees what is drawn. Keys that are held repeat by ``repeat_held``'s time, not the server's."""
+    """Presses keys at once, and sees what is drawn. Held keys repeat by the injector's time, not the server's."""
 
     def __init__(
         self,
