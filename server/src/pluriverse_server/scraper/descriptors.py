@@ -43,6 +43,9 @@ MAX_FILE_BYTES: Final = 16 * 1024 * 1024
 _PAGE: Final = 4096
 _GONE: Final = " (deleted)"
 
+# The other end of a connection that it has closed.
+_NOBODY: Final = 0
+
 _CREATING: Final = os.O_CREAT | os.O_EXCL | os.O_TRUNC
 
 _FLAGS: Final = re.compile(rb"flags:\s*([0-7]+)")
@@ -414,7 +417,7 @@ class Plan:
         """Find both ends of each connection and pipe; leave alone those whose other end is of others."""
         peers = self._peers.peers
         for inode in self._sockets:
-            if peers[inode] not in self._sockets and inode not in self._clients:
+            if peers[inode] not in (_NOBODY, *self._sockets) and inode not in self._clients:
                 raise NotKept("a process is connected to one that isn't the program's")
         alone = {("pipe", inode, reads) for inode, ends in self._pipes.items() if len(ends) < 2 for reads in ends}
         for inode in [inode for inode, ends in self._pipes.items() if len(ends) < 2]:
@@ -438,9 +441,13 @@ class Plan:
             maker.clients.append(ours.detach())
         for inode in self._sockets:
             other = self._peers.peers[inode]
-            if ("socket", inode) in maker.made or other not in self._sockets:
+            if ("socket", inode) in maker.made or other not in (_NOBODY, *self._sockets):
                 continue
             one, two = socket.socketpair(type=self._peers.kinds[inode])
+            if other == _NOBODY:
+                self._fill(maker, inode, one, two)
+                two.close()
+                continue
             if self._sockets[other].pending:
                 one.sendall(self._sockets[other].pending)
             self._fill(maker, inode, one, two)
