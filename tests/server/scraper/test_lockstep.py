@@ -167,8 +167,15 @@ async def test_time_limit_counts_the_programs_time(tmp_path: Path) -> None:
         assert reply.info["reason"] == "time limit"
 
 
-async def test_program_that_ends_in_a_step_truncates_the_episode_with_its_status_and_last_words(tmp_path: Path) -> None:
+@pytest.mark.parametrize("leaves", ["", "os.fork() or time.sleep(600)"])
+async def test_program_that_ends_in_a_step_truncates_the_episode_with_its_status_and_last_words(
+    tmp_path: Path, leaves: str
+) -> None:
     async with stepping(tmp_path) as scraped:
+        game = tmp_path / "runtime" / "game.py"
+        game.write_text(
+            game.read_text().replace('print("that was all")', f'print("that was all", flush=True); {leaves}')
+        )
         agent = await begun(scraped)
         await agent.first()
         reply, _ = await agent.play(*key("q"), frames=5)

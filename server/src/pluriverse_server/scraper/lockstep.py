@@ -135,7 +135,8 @@ class ScrapedSteps(ReportedSteps):
         except Broken as error:
             return self._break_off(str(error))
         reports = play.rules.feed(cycle.at, cycle.readings)
-        if answer is Advance.ENDED:
+        # Others that it has started may live on.
+        if answer is Advance.ENDED or (play.world is not None and play.world.has_ended):
             reports += play.rules.cut(cycle.at, f"the program ended: {play.how_it_ended()}")
         if self._over_at is not None and self._pace.now() >= self._over_at:
             reports += play.rules.cut(cycle.at, TIME_LIMIT)
