@@ -31,8 +31,9 @@ from .pictures import PictureOptions, Pictures, Pixels
 from .run_log import RunLog
 from .snapshots import Kept, Snapshot, Trail, checksum, steps_of
 
-# A step that isn't answered within so many seconds, and more for each frame beyond the first, never will be.
-STEP_S: Final = 10.0
+# A step that isn't answered within so many seconds, and more for each frame beyond the first, never will be: a remote gives
+# a program up that computes for 30 s in a frame.
+STEP_S: Final = 40.0
 FRAME_S: Final = 0.2
 
 # How often to check whether an episode has begun, without a notification.
