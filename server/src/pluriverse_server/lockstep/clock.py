@@ -46,12 +46,13 @@ _ASKED_CHARS: Final = 128
 # How often to see whether the program has come to its clock.
 LOOK_S: Final = 0.005
 
-# Order in hash tables is chance, too; and Mesa's threads would draw in any order.
+# Order in hash tables is chance, too; Mesa's threads would draw in any order, and OpenMP's wait where nothing sees it.
 _ENVIRONMENT: Final = {
     "PERL_HASH_SEED": "0",
     "PYTHONHASHSEED": "0",
     "QT_HASH_SEED": "0",
     "LP_NUM_THREADS": "0",
+    "OMP_NUM_THREADS": "1",
     "mesa_glthread": "false",
 }
 
