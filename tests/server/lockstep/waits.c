@@ -1,6 +1,7 @@
 /* Waits in every way for a tenth of a second, or for what another thread or process does after that, and says how many
  * milliseconds each took by which clock. */
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -91,6 +92,7 @@ int main(void) {
     TIMED("nanosleep", is("nanosleep", nanosleep(&tenth, NULL) == 0));
     TIMED("clock_nanosleep", then = in_a_tenth(CLOCK_REALTIME); clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME, &then, NULL));
     TIMED("usleep", usleep(100000));
+    TIMED("usleep by name", ((int (*)(useconds_t))dlsym(dlopen("libc.so.6", RTLD_LAZY), "usleep"))(100000));
     TIMED("thrd_sleep", thrd_sleep(&tenth, NULL));
     TIMED("poll", is("poll", poll(&polled, 1, 100) == 0));
     TIMED("ppoll", is("ppoll", ppoll(&polled, 1, &tenth, NULL) == 0));
