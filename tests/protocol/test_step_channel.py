@@ -25,6 +25,7 @@ from pluriverse_protocol.messages import (
     ServerMessage,
     StepReply,
 )
+from pluriverse_protocol.sound import FRAME_BYTES
 from pluriverse_protocol.step_channel import encode_step, pack, unpack
 from support.wire import headers, server_messages
 
@@ -33,19 +34,23 @@ EVENTS: list[Event] = [KeyEvent(65, True), PointerEvent(1, 2, 3), JoystickEvent(
 FIRST = FirstFrame((2, 3, 1))
 STEP = StepReply(7, 1.5, False, False, False, (2, 3, 3), "said", [1, 2], {"lives": 3})
 
+HEARD = replace(STEP, sound=2)
+
 
 def pixels_of(message: ServerMessage) -> bytes:
     """Any that fit the message."""
     if not isinstance(message, Pictured):
         return b""
-    count = prod(message.frame)
+    count = prod(message.frame) + FRAME_BYTES * ((isinstance(message, StepReply) and message.sound) or 0)
     return (bytes(range(256)) * (count // 256 + 1))[:count]
 
 
 def with_a_small_frame(message: ServerMessage) -> ServerMessage:
-    """The largest that a message may name has 13 GB."""
+    """The largest that a message may name has 13 GB; nor has it much sound."""
     if not isinstance(message, Pictured):
         return message
+    if isinstance(message, StepReply) and message.sound is not None:
+        message = replace(message, sound=message.sound % 100)
     height, width, channels = message.frame
     return replace(message, frame=(height % 100 + 1, width % 100 + 1, channels))
 
@@ -60,10 +65,14 @@ def test_whatever_servers_send_comes_back(message: ServerMessage, headers: Heade
 
 @pytest.mark.parametrize(
     ("message", "pixels"),
-    [(FIRST, b""), (FIRST, bytes(5)), (FIRST, bytes(7)), (STEP, bytes(6)), (ErrorReply("no"), b"\0")],
+    [
+        *((FIRST, b""), (FIRST, bytes(5)), (FIRST, bytes(7)), (STEP, bytes(6)), (HEARD, bytes(18))),
+        (ErrorReply("no"), b"\0"),
+    ],
 )
 def test_pixels_must_be_as_many_as_the_frame_has(message: ServerMessage, pixels: bytes) -> None:
-    with pytest.raises(MalformedEnvelope, match=f"^{len(pixels)} bytes of pixels, expected {len(pixels_of(message))}$"):
+    complaint = f"^{len(pixels)} bytes of pixels and sound, expected {len(pixels_of(message))}$"
+    with pytest.raises(MalformedEnvelope, match=complaint):
         unpack(pack(encode(message, HEADERS), pixels))
 
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from pluriverse_protocol.events import Event, KeyEvent
 from pluriverse_protocol.kinds import Handle
 from pluriverse_protocol.messages import AgentBegin, AgentRestore, AgentSnapshot, RestoreReply, SnapshotReply, StepReply
+from pluriverse_protocol.step_channel import View
 from pluriverse_server.manifest.spaces import keysym
 from pluriverse_server.scraper.worlds import TEMPLATE_NAME
 from support.scraped import DRAWS, Scraped, scraping
@@ -64,9 +65,9 @@ while True:
 class Agent(StepChannelAgent):
     """The agent's end of a step channel to a scraper."""
 
-    def __init__(self, scraped: Scraped, slot: int = 0) -> None:
+    def __init__(self, scraped: Scraped, slot: int = 0, view: View | None = None) -> None:
         ours, theirs = socket.socketpair()
-        scraped.program.step_channels.hand_over(theirs, slot)
+        scraped.program.step_channels.hand_over(theirs, slot, view)
         theirs.close()
         super().__init__(ours)
         self._steps = 0
@@ -115,11 +116,11 @@ async def stepping(folder: Path, **tables: dict[str, Any]) -> AsyncGenerator[Scr
         yield scraped
 
 
-async def begun(scraped: Scraped, seed: int = 7) -> Agent:
+async def begun(scraped: Scraped, seed: int = 7, view: View | None = None) -> Agent:
     """Begin an episode in lockstep, and open a step channel."""
     await scraped.ready(seed=seed, clock="lockstep")
     await eventually(lambda: scraped.program.step_channels.connected)
-    return Agent(scraped)
+    return Agent(scraped, view=view)
 
 
 def game_of(scraped: Scraped) -> psutil.Process:

@@ -111,6 +111,7 @@ async def serving(
         directory / "viewer.sock",
         directory / "watchers.sock",
         no_screen,
+        directory / "sound",
     )
     app, _ = make_app(service.sessions, http_auth, views, operations)
     await service.start(manifest.runtime.default_env)

@@ -8,6 +8,7 @@ import socket
 import time
 from collections import deque
 from collections.abc import Sequence
+from math import prod
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,6 +25,7 @@ from pluriverse_protocol.messages import (
     ServerMessage,
     StepReply,
 )
+from pluriverse_protocol.sound import CHANNELS
 from websockets.client import ClientProtocol
 from websockets.frames import Frame, Opcode
 from websockets.protocol import State
@@ -33,11 +35,12 @@ DEADLINE_S = 60.0
 
 
 class Heard(NamedTuple):
-    """A message, its headers, and its pixels: (height, width, channels)."""
+    """A message, its headers, its pixels: (height, width, channels), and its sound: (frames, 2)."""
 
     message: ServerMessage
     headers: Headers
     pixels: NDArray[np.uint8]
+    sound: NDArray[np.int16]
 
 
 class StepChannelAgent:
@@ -74,7 +77,7 @@ class StepChannelAgent:
         return self._waiting.popleft()
 
     def hear_step(self, n: int) -> tuple[StepReply, NDArray[np.uint8]]:
-        message, _, pixels = self.hear()
+        message, _, pixels, _ = self.hear()
         assert isinstance(message, StepReply), message
         assert message.n == n
         return message, pixels
@@ -109,10 +112,12 @@ class StepChannelAgent:
         self.protocol.receive_data(data)
         for event in self.protocol.events_received():
             if isinstance(event, Frame) and event.opcode is Opcode.BINARY:
-                (message, headers), pixels = step_channel.unpack(bytes(event.data))
+                (message, headers), rest = step_channel.unpack(bytes(event.data))
                 self.episode = headers.episode_id or self.episode
                 shape = message.frame if isinstance(message, FirstFrame | StepReply | RestoreReply) else (0, 0, 0)
-                self._waiting.append(Heard(message, headers, np.frombuffer(pixels, np.uint8).reshape(shape)))
+                pixels = np.frombuffer(rest, np.uint8, prod(shape)).reshape(shape)
+                sound = np.frombuffer(rest[pixels.size :], np.int16).reshape(-1, CHANNELS)
+                self._waiting.append(Heard(message, headers, pixels, sound))
         return True
 
 

@@ -76,7 +76,7 @@ class Describe(Message, frozen=True, tag="v0.env.describe"):
     those of lockstep are ``"exact"``, or the program is ``"frozen"`` between them. ``time_limit`` is after how many
     seconds of the program's time an episode ends at the latest. ``slots`` is how many environments the remote holds in
     lockstep, where that is more than one. ``views``: its step channels send the part of the picture that is asked of
-    them, as small and grey as that is.
+    them, as small and grey as that is. ``audio``: what programs play is to be had, in so many frames a second.
     """
 
     env_id: EnvId
@@ -93,6 +93,7 @@ class Describe(Message, frozen=True, tag="v0.env.describe"):
     lockstep: String | None = None
     slots: Count | None = None
     views: Flag | None = None
+    audio: Count | None = None
     capabilities: Names | None = None
     metadata_encoding: Json | None = None
     picture: Picture | None = None
@@ -173,7 +174,8 @@ class StepReply(Message, frozen=True, tag="v0.reply.agent.step"):
     """In lockstep: the answer to step ``n``, with all that its frames earned. Pixels follow as in ``FirstFrame``.
 
     ``text`` is the last of the step, if there was one. With ``done`` the episode is over, and ``info`` has the
-    ``reason``.
+    ``reason``. Where sound is asked for, ``sound`` frames of it follow the pixels, each of two 16-bit integers, left
+    and right, of little-endian byte order.
     """
 
     n: Count
@@ -185,6 +187,7 @@ class StepReply(Message, frozen=True, tag="v0.reply.agent.step"):
     text: String = always("")
     observation: Json | None = None
     info: Object = field(default_factory=dict[str, Any])
+    sound: Count | None = None
 
 
 class SnapshotReply(Message, frozen=True, tag="v0.reply.agent.snapshot"):

@@ -2,7 +2,8 @@
 
 The agent opens another WebSocket, at ``PATH``, on which there are only steps. What it sends are the text messages of
 ``codec``; what it gets are binary ones: four bytes with the length of such a message, the message, and the pixels, rows
-of unsigned bytes from the top. Steps and their answers, which are nearly all of them, are written and read in one go.
+of unsigned bytes from the top; then sound, where it is asked for. Steps and their answers, which are nearly all of
+them, are written and read in one go.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from .events import Event
 from .kinds import MessageIdentifier, Time
 from .limits import MAX_EPISODE_ID, MAX_VIEW_SIDE
 from .messages import AgentStep, Headers, Pictured, ServerMessage, StepReply, method_of
+from .sound import FRAME_BYTES
 from .strict_json import MAX_DEPTH, MAX_DIGITS
 
 PATH: Final = "/step"
@@ -30,15 +32,16 @@ PATH: Final = "/step"
 # The query parameter that selects the stepped environment of a remote; by default the remote's own, 0.
 SLOT: Final = "slot"
 
-# Those that select the pictures; see ``View``.
+# Those that select the pictures, and sound; see ``View``.
 CROP: Final = "crop"
 SIZE: Final = "size"
 GREY: Final = "grey"
+AUDIO: Final = "audio"
 
 _LENGTH: Final = struct.Struct("!I")
 
 # What comes with a step channel that a process is handed: the slot, and the view, zeros where there is none.
-_HANDOVER: Final = struct.Struct("!B6H?")
+_HANDOVER: Final = struct.Struct("!B6H??")
 HANDOVER_BYTES: Final = _HANDOVER.size
 
 _NUMBERS: Final = re.compile(r"\d{1,5}(,\d{1,5})*", re.ASCII)
@@ -46,15 +49,17 @@ _NUMBERS: Final = re.compile(r"\d{1,5}(,\d{1,5})*", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What an agent wants of each picture.
+    """What an agent wants of each picture, and beside it.
 
     ``crop`` is (x, y, width, height) in pixels of the whole picture, beyond which all is black; None: all of it.
     ``size`` is (height, width) to scale to by area means; None: as it is. ``grey``: one channel, the luma of BT.601.
+    ``audio``: what was played in the step.
     """
 
     crop: tuple[int, int, int, int] | None = None
     size: tuple[int, int] | None = None
     grey: bool = False
+    audio: bool = False
 
     def query(self) -> dict[str, str]:
         query: dict[str, str] = {}
@@ -62,18 +67,25 @@ class View:
             query[CROP] = ",".join(map(str, self.crop))
         if self.size is not None:
             query[SIZE] = ",".join(map(str, self.size))
-        return query | ({GREY: "1"} if self.grey else {})
+        return query | ({GREY: "1"} if self.grey else {}) | ({AUDIO: "1"} if self.audio else {})
+
+
+WHOLE_WITH_AUDIO: Final = View(audio=True)
 
 
 def parse_view(query: Mapping[str, str]) -> View | None:
     """Return what a step channel's address asks of pictures; None: all of them, as they are."""
-    grey = query.get(GREY, "0")
-    if grey not in ("0", "1"):
-        raise ValueError(f"{GREY} is {grey!r:.80}; expected 0 or 1")
     crop: Any = _numbers(query, CROP, ("x", "y", "width", "height"), (0, 0, 1, 1))
     size: Any = _numbers(query, SIZE, ("height", "width"), (1, 1))
-    view = View(crop, size, grey == "1")
+    view = View(crop, size, _flag(query, GREY), _flag(query, AUDIO))
     return None if view == View() else view
+
+
+def _flag(query: Mapping[str, str], name: str) -> bool:
+    flag = query.get(name, "0")
+    if flag not in ("0", "1"):
+        raise ValueError(f"{name} is {flag!r:.80}; expected 0 or 1")
+    return flag == "1"
 
 
 def _numbers(
@@ -96,12 +108,12 @@ def _numbers(
 def pack_handover(slot: int, view: View | None) -> bytes:
     """Return what goes with a step channel to the process that steps ``slot``."""
     view = view or View()
-    return _HANDOVER.pack(slot, *(view.crop or (0, 0, 0, 0)), *(view.size or (0, 0)), view.grey)
+    return _HANDOVER.pack(slot, *(view.crop or (0, 0, 0, 0)), *(view.size or (0, 0)), view.grey, view.audio)
 
 
 def unpack_handover(data: bytes) -> tuple[int, View | None]:
-    slot, x, y, width, height, down, across, grey = _HANDOVER.unpack(data)
-    view = View((x, y, width, height) if width else None, (down, across) if down else None, grey)
+    slot, x, y, width, height, down, across, *flags = _HANDOVER.unpack(data)
+    view = View((x, y, width, height) if width else None, (down, across) if down else None, *flags)
     return slot, None if view == View() else view
 
 
@@ -151,14 +163,14 @@ def pack(text: str, pixels: bytes | memoryview = b"") -> bytes:
 
 
 def unpack(data: bytes | memoryview) -> tuple[Envelope[ServerMessage], memoryview]:
-    """Return the message and the pixels of a binary message."""
+    """Return the message of a binary message, and the pixels and sound behind it."""
     if len(data) < _LENGTH.size:
         raise MalformedEnvelope(f"a binary message of {len(data)} bytes, expected the length of a text first")
     (length,) = _LENGTH.unpack_from(data)
     start = _LENGTH.size + length
     if start > len(data):
         raise MalformedEnvelope(f"a text of {length} bytes in a binary message of {len(data)}")
-    text, pixels = bytes(data[_LENGTH.size : start]), memoryview(data)[start:]
+    text, rest = bytes(data[_LENGTH.size : start]), memoryview(data)[start:]
     try:
         answer = _DECODE(text)
     except (ValueError, RecursionError):
@@ -172,6 +184,8 @@ def unpack(data: bytes | memoryview) -> tuple[Envelope[ServerMessage], memoryvie
         envelope = Envelope(answer.body, Headers(told.message_id, told.sent_at, int(told.episode_id), *others))
     message = envelope.message
     expected = prod(message.frame) if isinstance(message, Pictured) else 0
-    if len(pixels) != expected:
-        raise MalformedEnvelope(f"{len(pixels)} bytes of pixels, expected {expected}")
-    return envelope, pixels
+    if isinstance(message, StepReply):
+        expected += FRAME_BYTES * (message.sound or 0)
+    if len(rest) != expected:
+        raise MalformedEnvelope(f"{len(rest)} bytes of pixels and sound, expected {expected}")
+    return envelope, rest

@@ -58,6 +58,8 @@ struct control {
     int strangers_count;
     int processor;
     cpu_set_t processors;
+    int16_t (*sound)[SOUND_CHANNELS]; /* of the last step, so many frames of it */
+    size_t heard;
 };
 
 static int64_t real_now(void) {
@@ -190,6 +192,7 @@ PUBLIC void lockstep_close(struct control *control) {
     for (int i = 0; i < SLOTS; i++) forget(&control->threads[i]);
     for (int i = 0; i < control->strangers_count; i++) forget(&control->strangers[i]);
     munmap(control->page, sizeof *control->page);
+    free(control->sound);
     free(control);
 }
 
@@ -468,6 +471,23 @@ static int settle(struct control *control, int64_t patience) {
     }
 }
 
+/* Let time pass until ``now``, and hear what is played meanwhile. */
+static void pass(struct control *control, int64_t now) {
+    struct page *page = control->page;
+    int64_t from = sound_position(page->now), to = sound_position(now);
+    page->now = now;
+    size_t frames = control->heard + (size_t)(to - from);
+    int16_t(*sound)[SOUND_CHANNELS] = realloc(control->sound, (frames + 1) * sizeof *sound);
+    if (!sound) return;
+    control->sound = sound;
+    for (; from < to; from++, control->heard++) {
+        for (int i = 0; i < SOUND_CHANNELS; i++) {
+            int32_t sample = atomic_exchange(&page->sound.ring[from % SOUND_RING][i], 0);
+            sound[control->heard][i] = (int16_t)(sample < INT16_MIN ? INT16_MIN : sample > INT16_MAX ? INT16_MAX : sample);
+        }
+    }
+}
+
 static int advance(struct control *control, int64_t patience) {
     struct page *page = control->page;
     for (;;) {
@@ -475,10 +495,10 @@ static int advance(struct control *control, int64_t patience) {
         if (!lockstep_threads(control)) return ENDED;
         struct slot *due = first_due(page);
         if (!due || due->deadline > control->limit) {
-            page->now = control->limit;
+            pass(control, control->limit);
             return STANDS;
         }
-        if (due->deadline > page->now) page->now = due->deadline;
+        if (due->deadline > page->now) pass(control, due->deadline);
         grant(control, due, DUE);
     }
 }
@@ -486,9 +506,16 @@ static int advance(struct control *control, int64_t patience) {
 /* Let ``ns`` of the programs' time pass, within ``patience_ns`` of real time. What is late is made up for later. */
 PUBLIC int lockstep_advance(struct control *control, int64_t ns, int64_t patience_ns) {
     control->limit += ns;
+    control->heard = 0;
     gather(control);
     int how = advance(control, real_now() + patience_ns);
     leave_processor(control->processor);
     sched_setaffinity(0, sizeof control->processors, &control->processors);
     return how;
+}
+
+/* Return how many frames of sound were played in the last step, which ``sound`` points to until the next. */
+PUBLIC size_t lockstep_sound(const struct control *control, const int16_t **sound) {
+    *sound = control->sound ? *control->sound : NULL;
+    return control->heard;
 }

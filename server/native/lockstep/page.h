@@ -49,6 +49,20 @@ struct kin {
     _Atomic int32_t state, parent, named, pid, status;
 };
 
+/* What is played, as programs add it up: frame n of all time at n % SOUND_RING, until it was heard. No program may have more
+ * than SOUND_BUFFER frames ahead, so there is as much for who hears late, in real time. */
+#define SOUND_RATE 44100
+#define SOUND_CHANNELS 2
+#define SOUND_BUFFER 8192
+#define SOUND_RING (2 * SOUND_BUFFER)
+struct sound {
+    _Atomic int32_t ring[SOUND_RING][SOUND_CHANNELS];
+};
+/* The frame of a time. Frames of a program begin at whole nanoseconds, so these at the nearest. */
+static inline int64_t sound_position(int64_t ns) {
+    return ns / SECOND_NS * SOUND_RATE + (ns % SECOND_NS * SOUND_RATE + SECOND_NS / 2) / SECOND_NS;
+}
+
 /* As long as a Unix socket's. */
 #define PATH_BYTES 108
 
@@ -68,6 +82,7 @@ struct page {
     struct asked asked[ASKED];
     struct kin kin[KIN];
     _Atomic int32_t first; /* the first process */
+    struct sound sound;
     /* From here on: of this page, also when another moment is put back. */
     char path[PATH_MAX];     /* its own */
     char hub[PATH_BYTES];    /* the socket that templates call */

@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import aiohttp
+import numpy as np
 import pytest
 from pluriverse_server.daemon.http_auth import MAX_PENDING
 from pluriverse_server.kit import views
+from pluriverse_server.sound import SoundFile
 from support.agent import Agent, connected
 from support.served import PASSWORD, Served, playing, serving
 from support.toy import Process
@@ -311,3 +313,25 @@ async def test_images_health_check_reaches_whichever_address_is_listened_on(
         assert await says() == 1
         await served.running()
         assert await says() == 0
+
+
+async def test_what_is_played_is_sent_to_who_listens_and_may_watch(tmp_path: Path) -> None:
+    async with serving(tmp_path) as served, aiohttp.ClientSession(f"http://127.0.0.1:{served.port}") as session:
+        with pytest.raises(aiohttp.WSServerHandshakeError, match="401"):
+            await session.ws_connect("/sound")
+        address = f"/sound?password={PASSWORD}"
+        async with session.ws_connect(address) as deaf:
+            assert (await deaf.receive(timeout=60)).extra == "this remote plays nothing"
+        file = SoundFile.make(tmp_path / "sound")
+        async with session.ws_connect(address) as listening:
+            heard: aiohttp.WSMessage | None = None
+            while heard is None:
+                # It may not have come to listen yet.
+                file.put(np.full((100, 2), -7, np.int16))
+                with contextlib.suppress(TimeoutError):
+                    heard = await listening.receive(timeout=0.05)
+            assert set(np.frombuffer(heard.data, "<i2").tolist()) == {-7}
+            await listening.send_str("louder")
+            while (message := await listening.receive(timeout=60)).type is aiohttp.WSMsgType.BINARY:
+                pass
+            assert message.data == aiohttp.WSCloseCode.POLICY_VIOLATION

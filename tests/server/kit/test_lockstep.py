@@ -120,7 +120,7 @@ def test_a_step_is_answered_once_its_frames_are_played(stage: Stage) -> None:
     agent = stage.begin(steps)
     message_id = agent.step(7, 3, [KeyEvent(99, True)], episode=1)
     stage.turn()
-    message, headers, pixels = agent.hear()
+    message, headers, pixels, _ = agent.hear()
     assert message == StepReply(7, 3.0, False, False, False, (2, 3, 3), "frame 3", [3], {"lives": 3})
     assert (headers.parent_message_id, headers.episode_id) == (message_id, 1)
     assert (pixels == 3).all()
@@ -287,7 +287,7 @@ def test_an_episode_goes_back_to_snapshots_as_often_as_asked_also_from_the_next_
             agent.hear_first()
         agent.send(AgentRestore(handle), 1)
         stage.turn()
-        message, headers, pixels = agent.hear()
+        message, headers, pixels, _ = agent.hear()
         assert message == RestoreReply((2, 3, 3), "frame 3", [3], {"lives": 3})
         assert headers.episode_id == 1
         assert (pixels == 3).all()

@@ -34,11 +34,6 @@ def test_environment_leads_into_the_home(tmp_path: Path) -> None:
     assert env["XDG_CONFIG_HOME"] == str(tmp_path / ".config")
 
 
-def test_sound_goes_nowhere_unless_a_manifest_says_where(tmp_path: Path) -> None:
-    env = home_environment(tmp_path, {}, {"ALSOFT_DRIVERS": "wave"})
-    assert (env["SDL_AUDIODRIVER"], env["ALSOFT_DRIVERS"]) == ("dummy", "wave")
-
-
 def test_restored_file_takes_the_place_of_the_old_one(tmp_path: Path) -> None:
     home, source = tmp_path / "home", tmp_path / "save"
     source.write_text("level 3")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import copy
+import math
 import os
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Final, Literal, Self
 
+from pluriverse_protocol import sound
 from pluriverse_protocol.env_spaces import Spaces
 from pluriverse_protocol.events import Event
 from pluriverse_protocol.kinds import CLOCKS
@@ -64,6 +66,7 @@ class Core:
         max_episode_steps: int | None = None,
         fps: float | None = None,
         whole_screens: bool = False,
+        audio: bool = False,
         **options: Any,
     ) -> None:
         """Start or find the remotes, and wait for an episode; the options are those of ``pluriverse.make``.
@@ -71,7 +74,8 @@ class Core:
         ``slots``: how many of the environments each remote holds, in lockstep; None: one. ``record``: a new file for
         what is needed to play a run in lockstep again, and to compare it. ``whole_screens``: keep the screens in full
         size and colour, as rendering every step needs. Otherwise the VNC driver makes the pictures, and doesn't decode
-        what they don't show; in lockstep remotes make them, if they can.
+        what they don't show; in lockstep remotes make them, if they can. ``audio``: what is played in each step
+        comes with it.
         """
         validation.choice("clock", clock, CLOCKS)
         slots = 1 if slots is None else validation.integer("slots", slots, 1, MAX_SLOTS)
@@ -84,6 +88,7 @@ class Core:
             max_episode_steps = validation.integer("max_episode_steps", max_episode_steps, 1)
         validation.choice("actions", actions, ("auto", *KINDS))
         whole_screens = validation.flag("whole_screens", whole_screens)
+        audio = validation.flag("audio", audio)
         pictures = PictureOptions() if pictures is None else validation.instance("pictures", pictures, PictureOptions)
         given = options.pop("vnc", None)
         vnc = VncOptions() if given is None else validation.instance("vnc", given, VncOptions)
@@ -117,8 +122,10 @@ class Core:
             self.described: Describe = described
             self.spaces: Spaces | None = described.spaces
             self.fps: float = described.fps
+            self.audio_shape: tuple[int, int] | None = _audio_shape(described, frame_skip) if audio else None
+            """The shape of what is played in a step: int16 (frames, 2), left and right; None: it wasn't asked for."""
             pictures.require_within(*described.size)
-            steps: dict[str, Any] = {"frame_skip": frame_skip, "max_episode_steps": max_episode_steps}
+            steps: dict[str, Any] = {"frame_skip": frame_skip, "max_episode_steps": max_episode_steps, "audio": audio}
             if clock == "lockstep":
                 lockstep = Lockstep(
                     self.env, described, self._answers, pictures, slots=slots, whole_screens=whole_screens, **steps
@@ -406,3 +413,13 @@ class Core:
 
     def _why_away(self) -> str:
         return "".join(f"; {reason}" for reason in self.env.require().away.values())
+
+
+def _audio_shape(described: Describe, frame_skip: int) -> tuple[int, int]:
+    """Return the shape of what is played in a step; where steps differ by a frame, of the longest."""
+    if not described.audio:
+        raise ConfigurationError(f"the remote of {described.env_id} has no sound to send")
+    frames = math.ceil(round(described.audio * frame_skip / described.fps, 3))
+    if frames > sound.MAX_STEP_FRAMES:
+        raise ConfigurationError(f"audio of {frames} frames a step; expected at most {sound.MAX_STEP_FRAMES}")
+    return frames, sound.CHANNELS

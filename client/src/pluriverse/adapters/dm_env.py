@@ -49,7 +49,7 @@ class DmEnvironment(dm_env.Environment):
             raise ConfigurationError(f"a dm_env.Environment is one environment; expected one remote, got {core.n}")
         self.core = core
         self._seed = validation.seed(seed)
-        self._observations = Observations(core.spaces, core.pictures)
+        self._observations = Observations(core.spaces, core.pictures, core.audio_shape)
         self._began = core.owes = False
         self._result: Result | None = None
 
@@ -86,7 +86,7 @@ class DmEnvironment(dm_env.Environment):
         return self._answer()
 
     def observation_spec(self) -> Any:
-        """An array of the picture, or a dict of ``vision``, ``text`` and ``observation``."""
+        """An array of the picture, or a dict of ``vision``, ``text``, ``observation`` and ``audio``."""
         parts = {name: self._part(name) for name in self._observations.names}
         return parts if len(parts) > 1 else parts["vision"]
 
@@ -129,6 +129,8 @@ class DmEnvironment(dm_env.Environment):
             return specs.BoundedArray(self.core.pictures.shape, np.uint8, 0, 255, name)
         if name == "text":
             return specs.StringArray((), str, name)
+        if name == "audio" and self.core.audio_shape is not None:
+            return specs.Array(self.core.audio_shape, np.int16, name)
         assert self._observations.state_shape is not None
         return specs.Array(self._observations.state_shape, np.float32, name)
 

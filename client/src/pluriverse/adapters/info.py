@@ -41,11 +41,11 @@ class Observations:
     """Makes the observations of one environment.
 
     ``names`` are its parts: ``vision`` (uint8 of shape ``pictures.shape``), and where the remote sends them ``text``
-    (str) and ``observation`` (float32 of shape ``state_shape``). If there is only ``vision``, an observation is that
-    array, else a dict of the parts.
+    (str) and ``observation`` (float32 of shape ``state_shape``); where it is asked for, ``audio`` (int16 of shape
+    ``audio_shape``). If there is only ``vision``, an observation is that array, else a dict of the parts.
     """
 
-    def __init__(self, spaces: Spaces | None, pictures: Pictures) -> None:
+    def __init__(self, spaces: Spaces | None, pictures: Pictures, audio_shape: tuple[int, int] | None = None) -> None:
         """``spaces`` None: not known; texts are left out."""
         self.pictures: Pictures = pictures
         self.state_shape: tuple[int, ...] | None = spaces.observation if spaces is not None else None
@@ -54,6 +54,9 @@ class Observations:
             names.append("text")
         if self.state_shape is not None:
             names.append("observation")
+        self.audio_shape: tuple[int, int] | None = audio_shape
+        if audio_shape is not None:
+            names.append("audio")
         self.names: tuple[str, ...] = tuple(names)
 
     def make(self, result: Result, *, copy: bool = False) -> Any:
@@ -71,6 +74,8 @@ class Observations:
             parts["text"] = result.text
         if self.state_shape is not None:
             parts["observation"] = state_array(result.observation, self.state_shape)
+        if self.audio_shape is not None:
+            parts["audio"] = audio_array(result.sound, self.audio_shape)
         return parts
 
 
@@ -84,6 +89,14 @@ def state_array(state: Any, shape: tuple[int, ...]) -> NDArray[np.float32]:
         raise RemoteFailed(f"the remote sent {state!r:.80}, expected numbers of shape {shape}: {error}") from error
     if array.shape != shape:
         raise RemoteFailed(f"the remote sent an observation of shape {array.shape}, though it declared {shape}")
+    return array
+
+
+def audio_array(sound: NDArray[np.int16] | None, shape: tuple[int, int]) -> NDArray[np.int16]:
+    """Return the last of what was played as a new array; silence follows what is shorter."""
+    array = np.zeros(shape, np.int16)
+    if sound is not None:
+        array[: len(sound)] = sound[-len(array) :]
     return array
 
 

@@ -10,7 +10,7 @@ import select
 import time
 from collections.abc import Mapping, Sequence
 from copy import copy as copied
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Final
 
@@ -106,6 +106,7 @@ class Lockstep:
         *,
         slots: int,
         whole_screens: bool,
+        audio: bool,
         frame_skip: int,
         max_episode_steps: int | None,
     ) -> None:
@@ -140,6 +141,8 @@ class Lockstep:
         if self._made_here and prod(self._shape) < prod(self._whole) and max(self._whole) <= MAX_VIEW_SIDE:
             x, y, w, h = self.pictures.box
             self._view = View((x - left, y - top, w, h), options.size, options.grey)
+        if audio:
+            self._view = replace(self._view or View(), audio=True)
         blank = Result(np.zeros(self._shape, np.uint8))
         self.games: list[_Copy] = [_Copy(index, *divmod(index, slots), blank) for index in range(env.n * slots)]
         # Those of the first remote, which others made of this one share.

@@ -10,12 +10,14 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 from pluriverse_protocol.events import Event
 from pluriverse_protocol.messages import Describe
 
 from pluriverse.env.vector import VectorEnv
-from pluriverse.errors import ConfigurationError, RemoteFailed
+from pluriverse.errors import ConfigurationError, RemoteFailed, RemoteUnavailable
 from pluriverse.rewarder.result import Result
+from pluriverse.rewarder.sound_connection import SoundConnection
 from pluriverse.vnc import VncConnection, VncOptions, wait_for_frames
 
 from .backend import Answers, Phase
@@ -151,6 +153,7 @@ class RealTime:
         *,
         vnc: VncOptions,
         whole_screens: bool,
+        audio: bool,
         frame_skip: int,
         max_episode_steps: int | None,
     ) -> None:
@@ -167,6 +170,7 @@ class RealTime:
         self._env = env
         self._answers = answers
         self._viewers: dict[int, VncConnection] = {}
+        self._sounds: list[SoundConnection | None] = [None] * env.n if audio else []
         self.games: list[Player] = [
             Player(blank, fps=described.fps, frame_skip=frame_skip, max_episode_steps=max_episode_steps)
             for _ in range(env.n)
@@ -220,6 +224,8 @@ class RealTime:
             for index, look in looks.items():
                 player = games[index]
                 if player.take(look, now) is not None:
+                    if self._sounds:
+                        player.result = player.result._replace(sound=self._heard(index))
                     del answers.waiting[index]
                     answers.ready.append(index)
                 elif player.phase is Phase.RESETTING:
@@ -228,10 +234,20 @@ class RealTime:
             answers.whole.note(error)
             raise
 
+    def _heard(self, index: int) -> NDArray[np.int16] | None:
+        """Return what was played since the last answer; None while the remote is away."""
+        connection = self._sounds[index]
+        if connection is None or connection.closed:
+            try:
+                connection = self._sounds[index] = self._env.open_sound(index)
+            except RemoteUnavailable:
+                return None
+        return connection.take()
+
     def forget(self) -> None:
         for player in self.games:
             player.phase = Phase.NEW
 
     def close(self) -> None:
-        for viewer in self._viewers.values():
-            viewer.close()
+        for each in (*self._viewers.values(), *filter(None, self._sounds)):
+            each.close()

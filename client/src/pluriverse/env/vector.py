@@ -30,6 +30,7 @@ from pluriverse.forks import Owner
 from pluriverse.remotes import RemoteManager
 from pluriverse.remotes.address import Address
 from pluriverse.rewarder.result import Result
+from pluriverse.rewarder.sound_connection import SoundConnection
 from pluriverse.rewarder.step_channel import StepChannelConnection
 from pluriverse.spaces import EventSpace, Observation, ObservationSpace
 from pluriverse.vnc import VncConnection, VncOptions
@@ -259,6 +260,17 @@ class VectorEnv(Env):
         described = connection.rewarder.described
         makes_views = described is not None and bool(described.views)
         return StepChannelConnection.open(connection.rewarder.credentials, slot, view if makes_views else None)
+
+    def open_sound(self, index: int) -> SoundConnection:
+        """Return another connection to a remote, to what it plays in real time; blocks.
+
+        Raises:
+            RemoteUnavailable: it is away, or plays nothing.
+        """
+        connection = self.require().by_index[self._index(index)]
+        if connection is None:
+            raise RemoteUnavailable(f"remote {index} is away")
+        return SoundConnection.open(connection.rewarder.credentials.endpoint)
 
     def tree(self, index: int) -> TreeReply:
         """Return what is on the picture of an environment whose episode runs, in pixels of its screen; blocks.

@@ -9,6 +9,9 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from pluriverse.diagnostics import Bounds
 from pluriverse.rfb.picture import Pixels
 from pluriverse.spaces import Observation, ScreenObservation
@@ -130,6 +133,8 @@ class Result(NamedTuple):
     local_time: float | None = None
     """When that came, by ours."""
     lags: Lags = _NO_LAGS
+    sound: NDArray[np.int16] | None = None
+    """What was played, shape (frames, 2): left and right."""
 
     @property
     def picture(self) -> Pixels:
@@ -209,6 +214,7 @@ class Result(NamedTuple):
             later.remote_time or self.remote_time,
             later.local_time or self.local_time,
             later.lags if self.lags is _NO_LAGS else self.lags.merged(later.lags),
+            self.sound if later.sound is None else later.sound,
         )
 
     def following(self, reward: float = 0.0) -> Result:

@@ -7,6 +7,7 @@ import socket
 import ssl
 import time
 from collections.abc import Sequence
+from math import prod
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlencode
 
@@ -27,6 +28,7 @@ from pluriverse_protocol.messages import (
     ServerMessage,
     StepReply,
 )
+from pluriverse_protocol.sound import CHANNELS
 from pluriverse_protocol.web_frames import LEAST_BYTES, MASKED, MOST_BYTES, WHOLE_BINARY, measure
 from websockets.client import ClientProtocol
 from websockets.frames import Frame, Opcode
@@ -231,7 +233,7 @@ def _arrived(envelope: Envelope[ServerMessage], pixels: memoryview) -> Arrived:
     message, headers = envelope
     told: dict[str, Any] = {"episode_id": headers.episode_id or 0}
     if isinstance(message, Pictured):
-        picture = np.frombuffer(pixels, np.uint8).reshape(message.frame)
+        picture = np.frombuffer(pixels, np.uint8, prod(message.frame)).reshape(message.frame)
         picture.flags.writeable = False
         told.update(vision=picture, env_state=RUNNING)
     if isinstance(message, FirstFrame | StepReply):
@@ -240,4 +242,7 @@ def _arrived(envelope: Envelope[ServerMessage], pixels: memoryview) -> Arrived:
     if isinstance(message, StepReply):
         ends = {"done": message.done, "terminated": message.terminated, "truncated": message.truncated}
         told.update(reward=message.reward, first=False, **ends)
+        if message.sound is not None:
+            sound = pixels[prod(message.frame) :]
+            told["sound"] = np.frombuffer(sound, "<i2").reshape(message.sound, CHANNELS)
     return Arrived(message, Result(**told), headers.parent_message_id)

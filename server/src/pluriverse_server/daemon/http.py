@@ -18,13 +18,16 @@ from aiohttp import WSCloseCode, web
 from pluriverse_protocol import Headers, encode, seats, step_channel
 from pluriverse_protocol.messages import Close
 from pluriverse_protocol.rfb import web_stream
+from pluriverse_protocol.sound import PATH
 
 from pluriverse_server.access.addresses import address_key
 from pluriverse_server.access.tokens import RIGHTS, Denied, Right, Token
 from pluriverse_server.process import StartError, listeners, port_fault, start_error
 from pluriverse_server.viewer.bridge import SUBPROTOCOL
+from pluriverse_server.viewer.feed import new_websocket
+from pluriverse_server.viewer.hearing import send_sound
 from pluriverse_server.viewer.routes import Question, Viewer, redirect
-from pluriverse_server.viewer.sessions import ViewerSessions
+from pluriverse_server.viewer.sessions import TooManyViewers, ViewerSessions, close
 from pluriverse_server.viewer.web_app import (
     FULL,
     NOT_WEBSOCKET,
@@ -59,8 +62,8 @@ _SLOT: Final = re.compile(r"[0-9]{1,1000}")
 class Views:
     """What is behind the HTTP side: the state as JSON, the metrics' text, whether VNC answers, the viewer's socket.
 
-    ``take_screen`` serves the screen, on the connection of a WebSocket, to someone at an address. ``questions`` are
-    what the viewer may ask.
+    ``take_screen`` serves the screen, on the connection of a WebSocket, to someone at an address. ``sound`` is where
+    there is what is played. ``questions`` are what the viewer may ask.
     """
 
     status: Callable[[], Mapping[str, Any]]
@@ -69,6 +72,7 @@ class Views:
     vnc_socket: Path
     watchers_socket: Path
     take_screen: Callable[[socket.socket, str, Token], Awaitable[None]]
+    sound: Path
     questions: Mapping[str, Question] = field(default_factory=dict[str, Question])
 
 
@@ -122,6 +126,18 @@ def make_app(
     async def screen(request: web.Request, who: Token) -> web.StreamResponse:
         return await _open_screen(http_auth, views, request, who)
 
+    async def sound(request: web.Request, who: Token) -> web.StreamResponse:
+        if not http_auth.admit(request, who):
+            return answer(503, error=FULL)
+        websocket = new_websocket()
+        await websocket.prepare(request)
+        try:
+            with viewer.sessions.feed(websocket):
+                await send_sound(websocket, views.sound)
+        except TooManyViewers as error:
+            await close(websocket, WSCloseCode.TRY_AGAIN_LATER, str(error))
+        return websocket
+
     app = WebApp(http_auth)
     app.serve("GET", "/healthz", health)
     app.serve("GET", "/readyz", ready)
@@ -131,6 +147,7 @@ def make_app(
     add_operations(app, http_auth, operations)
     app.guard("GET", step_channel.PATH, Right.PLAY, step, websocket=True)
     app.guard("GET", web_stream.PATH, Right.WATCH, screen, websocket=True)
+    app.guard("GET", PATH, Right.WATCH, sound, websocket=True)
     app.serve("GET", "/{path:.*}", rewarder)
     return app.app, viewer.sessions
 

@@ -27,6 +27,7 @@ from pluriverse_protocol.messages import (
     StepReply,
 )
 from pluriverse_protocol.reports import Reset
+from pluriverse_protocol.sound import MAX_STEP_FRAMES
 
 from pluriverse_server.permitted import Permitted, pass_on
 
@@ -55,12 +56,16 @@ class StepFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What an agent sees after a step: pixels, uint8 (height, width, 3 or 1), RGB or grey, text, observation, info."""
+    """What an agent sees after a step: pixels, uint8 (height, width, 3 or 1), RGB or grey, text, observation, info.
+
+    ``sound`` is what it hears, int16 (frames, 2), left and right; None: there is none.
+    """
 
     pixels: NDArray[np.uint8]
     text: str = ""
     observation: Any = None
     info: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    sound: NDArray[np.int16] | None = None
 
 
 class Steps(Protocol):
@@ -381,6 +386,8 @@ class StepServer:
         seen = await _result(steps.see())
         shape, pixels = views.make(seen.pixels, self.step_channel.view)
         info = {**seen.info, "reason": outcome.reason} if outcome.is_last else dict(seen.info)
+        view = self.step_channel.view
+        sound = seen.sound[-MAX_STEP_FRAMES:] if seen.sound is not None and view is not None and view.audio else None
         reply = StepReply(
             step.n,
             outcome.reward,
@@ -391,8 +398,9 @@ class StepServer:
             seen.text,
             seen.observation,
             info,
+            None if sound is None else len(sound),
         )
-        self.step_channel.send(reply, steps.episode, parent, pixels)
+        self.step_channel.send(reply, steps.episode, parent, pixels, b"" if sound is None else sound.tobytes())
 
 
 def at_once(work: Coroutine[Any, Any, None]) -> None:

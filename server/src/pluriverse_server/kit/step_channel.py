@@ -124,8 +124,9 @@ class StepChannel:
         episode_id: int,
         parent: MessageId | None = None,
         pixels: bytes | memoryview = b"",
+        sound: bytes = b"",
     ) -> None:
-        """Send a message and its pixels; waits for an agent that is slow to read, and hangs up on one that isn't."""
+        """Send all of a message; waits for an agent that is slow to read, and hangs up on one that isn't."""
         # The agent's close may follow the request that is answered here.
         if self.closed or self._protocol.state is not State.OPEN:
             return
@@ -134,8 +135,11 @@ class StepChannel:
         text = step_channel.pack(encode(message, headers))
         try:
             # Past the protocol, which would copy the pixels.
-            self._socket.sendall(head(WHOLE_BINARY, len(text) + len(pixels)) + text, socket.MSG_MORE if pixels else 0)
-            self._socket.sendall(pixels)
+            size = len(text) + len(pixels) + len(sound)
+            self._socket.sendall(head(WHOLE_BINARY, size) + text, socket.MSG_MORE if pixels else 0)
+            self._socket.sendall(pixels, socket.MSG_MORE if sound else 0)
+            if sound:
+                self._socket.sendall(sound)
         except OSError:
             self.close()
 

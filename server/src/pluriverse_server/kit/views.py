@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from pluriverse_protocol.step_channel import View
+from pluriverse_protocol.step_channel import WHOLE_WITH_AUDIO, View
 
 if TYPE_CHECKING:
     # The overlay, which uses the window of the kit, does without.
@@ -55,7 +55,7 @@ def make(pixels: NDArray[np.uint8], view: View | None) -> tuple[Shape, memoryvie
     Raises:
         OSError: pictures can't be made.
     """
-    if view is None:
+    if view in (None, WHOLE_WITH_AUDIO):
         height, width, channels = pixels.shape
         return (height, width, channels), _bytes(pixels)
     if pixels.shape[2] == 1:

@@ -17,6 +17,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final, Self
 
+import numpy as np
+from numpy.typing import NDArray
+from pluriverse_protocol.sound import CHANNELS, FRAME_BYTES
+
 LIBRARY: Final = Path(__file__).parent / "preloaded.so"
 
 # For the X server of a program whose moments are kept.
@@ -187,6 +191,13 @@ class PreloadedClock:
                 return Advance.ENDED
             return Advance(self._library.lockstep_advance(self._control, ns, round(patience_s * NS)))
 
+    def sound(self) -> NDArray[np.int16]:
+        """Return what the program played in the last ``advance``, of shape (frames, 2), left and right."""
+        sound = c_void_p()
+        with self._lock:
+            frames = 0 if self._control is None else self._library.lockstep_sound(self._control, ctypes.byref(sound))
+        return np.frombuffer(ctypes.string_at(sound, FRAME_BYTES * frames), np.int16).reshape(frames, CHANNELS)
+
     def draw_from(self, seed: int) -> None:
         """Have what the program draws from now on follow from ``seed``; its date stays."""
         self._library.lockstep_seed(self._control, seed % 2**64)
@@ -284,6 +295,8 @@ def library() -> Any:
     library.lockstep_size.restype = c_size_t
     library.lockstep_keep.argtypes = library.lockstep_put_back.argtypes = [c_void_p, c_void_p]
     library.lockstep_relate.argtypes = [c_void_p, c_void_p, c_int]
+    library.lockstep_sound.argtypes = [c_void_p, c_void_p]
+    library.lockstep_sound.restype = c_size_t
     library.lockstep_advance.argtypes = [c_void_p, c_int64, c_int64]
     return library
 

@@ -10,6 +10,9 @@ from collections import Counter
 from collections.abc import Callable, Collection
 from typing import Final, Self
 
+import numpy as np
+from numpy.typing import NDArray
+
 from .clock import Advance
 
 # What a stopped process may have started just before it was.
@@ -40,6 +43,10 @@ class FrozenClock:
     def asked(self) -> Counter[str]:
         """Return nothing: the program's requests to the machine aren't visible."""
         return Counter()
+
+    def sound(self) -> NDArray[np.int16]:
+        """Return silence: the program plays in real time."""
+        return np.zeros((0, 2), np.int16)
 
     def close(self) -> None:
         self._signal(self._pids(), signal.SIGCONT)

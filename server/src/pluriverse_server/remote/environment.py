@@ -19,8 +19,9 @@ from pluriverse_protocol import messages, reports
 from pluriverse_protocol.episodes import State
 from pluriverse_protocol.events import Event, JoystickEvent
 from pluriverse_protocol.pads import PLACES
+from pluriverse_protocol.sound import RATE
 from pluriverse_protocol.steady_clock import SteadyClock
-from pluriverse_protocol.step_channel import View
+from pluriverse_protocol.step_channel import WHOLE_WITH_AUDIO, View
 
 from pluriverse_server.access.tokens import Token
 from pluriverse_server.daemon.http_auth import HttpAuth
@@ -202,6 +203,7 @@ class EnvironmentService:
             **self.statistics.episode_status(episode, self._machine.state.value, now),
             "rewarded": episode is None or self._manifest.is_rewarded(episode.environment.env_id),
             "clocks": list(self._manifest.clocks(episode.environment.env_id)) if episode is not None else [],
+            "audio": episode is not None and self._is_heard(episode.environment.env_id),
             "keys": keys_status(described.spaces if described is not None else None),
             "now": time.time(),
             "readings": self.statistics.sources_status({name: _region(table) for name, table in self._sources.items()}),
@@ -323,7 +325,7 @@ class EnvironmentService:
         slots = self._manifest.slots(episode.environment.env_id)
         if slot >= slots:
             raise RequestError(f"unknown slot {slot}; expected 0 to {slots - 1}")
-        if view is not None and not views.available():
+        if view not in (None, WHOLE_WITH_AUDIO) and not views.available():
             raise RequestError("this remote only sends whole pictures; its description has no views")
 
     def open_step_channel(self, step_channel: socket.socket, slot: int, view: View | None) -> None:
@@ -415,6 +417,10 @@ class EnvironmentService:
         program = self._manifest.game(env_id).program
         needs_addresses = program is not None and program.same_addresses
         return LIBRARY.exists() and (can_fix_addresses() or not needs_addresses)
+
+    def _is_heard(self, env_id: str) -> bool:
+        """Whether its program has a sound card."""
+        return self._manifest.plays_scraped and self._manifest.game(env_id).program is not None and LIBRARY.exists()
 
     @property
     def _sources(self) -> Mapping[str, Source]:
@@ -563,6 +569,7 @@ class EnvironmentService:
             lockstep=("exact" if self._is_exact(described.env_id) else "frozen") if len(clocks) > 1 else None,
             slots=slots if slots > 1 else None,
             views=True if len(clocks) > 1 and views.available() else None,
+            audio=RATE if self._is_heard(described.env_id) else None,
             capabilities=CAPABILITIES if self._why_no_tree(described) else (*CAPABILITIES, *TREE_CAPABILITIES),
             metadata_encoding={"type": "pixels", "x": block.x, "y": block.y},
             spaces=described.spaces or self._manifest.spaces_of(entry),

@@ -23,6 +23,7 @@ from pluriverse_server.private_folder import PrivateFolder, sweep
 from pluriverse_server.process import StartError, child_user, require_free
 from pluriverse_server.programs.catalogue import load_catalogue, require_environment
 from pluriverse_server.settings import Settings
+from pluriverse_server.sound import FILE as SOUND_FILE
 from pluriverse_server.tasks import TaskFailed, call_later, first_failure, start_task
 from pluriverse_server.viewer.routes import Question
 from pluriverse_server.viewer.sessions import ViewerSessions
@@ -165,7 +166,10 @@ class Remote:
         )
         sockets = screen.viewer_socket, screen.watchers_socket
         questions = {"world": service.show_world, **self._questions}
-        views = Views(self.status, service.render_metrics, lambda: screen.answers, *sockets, vnc_proxy.take, questions)
+        sound = screen.xauthority.with_name(SOUND_FILE)
+        views = Views(
+            self.status, service.render_metrics, lambda: screen.answers, *sockets, vnc_proxy.take, sound, questions
+        )
         operations = Operations(service.leases, lambda: service.status()["env_id"], service.restart, self.drain)
         app, self._viewers = make_app(service.sessions, http_auth, views, operations)
         clients = ScreenClients(screen, manifest, service)

@@ -24,6 +24,8 @@ from pluriverse_server.display import AsyncInitialState, DisplayLost
 from pluriverse_server.manifest.runtime import EnvTable, Manifest, ManifestError, load
 from pluriverse_server.process import StartError
 from pluriverse_server.programs.catalogue import load_catalogue
+from pluriverse_server.sound import FILE as SOUND_FILE
+from pluriverse_server.sound import SoundFile
 from pluriverse_server.sources.trees import NoTree
 from pluriverse_server.tasks import TaskFailed, first_failure, start_task
 
@@ -123,8 +125,9 @@ async def _player(
         with contextlib.suppress(RuntimeError):
             loop.call_soon_threadsafe(daemon.send, worlds)
 
+    sound = SoundFile.make(Path(screen["XAUTHORITY"]).with_name(SOUND_FILE))
     screens = Screens(screen["DISPLAY"], cookies.path, report)
-    desktop = SharedDesktop(screen, (size.width, size.height), folder, cookies, block, locale, screens)
+    desktop = SharedDesktop(screen, (size.width, size.height), folder, cookies, block, locale, screens, sound)
     desktop.cookies.add(screen)
     return Session(directory, manifest, catalogue, desktop, daemon, draft=options.draft)
 

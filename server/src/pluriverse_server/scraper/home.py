@@ -21,10 +21,6 @@ _BELOW_HOME: Final = {
     "TMPDIR": ".tmp",
 }
 
-# There is no sound card, or it isn't for programs, of which many end or spin without one: these drivers play to nobody,
-# in the program's time.
-_SILENT: Final = {"SDL_AUDIODRIVER": "dummy", "SDL_AUDIO_DRIVER": "dummy", "ALSOFT_DRIVERS": "null"}
-
 # A home's other name, the same each time: of a program whose memory is to be the same, since order in hash tables of
 # Perl's follows from it.
 _HELD_AS: Final = 9
@@ -56,7 +52,7 @@ def make_home(home: Path, template: Path | None) -> None:
 def home_environment(home: Path, screen: Mapping[str, str], own: Mapping[str, str]) -> dict[str, str]:
     """Return what a program's environment has more: its ``home``, its ``screen``, and its ``own`` of the manifest."""
     below = {name: str(home / folder) for name, folder in _BELOW_HOME.items()}
-    return {"HOME": str(home), **below, **_SILENT, **screen, **own}
+    return {"HOME": str(home), **below, **screen, **own}
 
 
 def hold_home(home: Path, command: Sequence[str]) -> list[str]:

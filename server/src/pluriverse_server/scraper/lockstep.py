@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, Self
 
+import numpy as np
+from numpy.typing import NDArray
 from pluriverse_protocol.events import Event, JoystickEvent
 from pluriverse_protocol.reports import TIME_LIMIT, Done, Frame, Report, Reset
 
@@ -26,6 +28,8 @@ from .step_channels import ReportedSteps
 from .stepped import KeptPlay, Stepped
 
 log = logging.getLogger(__name__)
+
+Sound = NDArray[np.int16]
 
 HANGS: Final = f"the program computed for {HANG_S:g} s without waiting"
 
@@ -49,11 +53,11 @@ class ScrapedSteps(ReportedSteps):
         stepped: Stepped,
         reset: Reset,
         go_to: Callable[[Play, KeptPlay, int], Stepped],
-        report: Callable[[Cycle, Sequence[Report]], None] = lambda cycle, reports: None,
+        report: Callable[[Cycle, Sequence[Report], Sound], None] = lambda cycle, reports, sound: None,
     ) -> None:
         """``go_to`` is called to be at a moment of a play, in an episode, and returns what goes on from there.
 
-        ``report``: with each cycle and what follows from it.
+        ``report``: with each cycle, what follows from it, and what was played.
         """
         super().__init__(reset)
         self.ended = asyncio.Event()
@@ -64,6 +68,7 @@ class ScrapedSteps(ReportedSteps):
         self._why_not_kept = ""
         self._over_at = None if reset.time_limit_s is None else self._pace.now() + reset.time_limit_s
         self._reports = ReportPace()
+        self._sound: list[Sound] = []
 
     def hear(self, *reports: Report) -> None:
         super().hear(*reports)
@@ -110,10 +115,13 @@ class ScrapedSteps(ReportedSteps):
             joystick = [event for event in events if isinstance(event, JoystickEvent)]
             self._stepped.pads.apply(joystick, self._pace.now())
         self.text = ""
+        self._sound.clear()
         for _ in range(frames):
             self.frames += 1
             self._still.injector.repeat_held(self._pace.now())
-            self.hear(*self._judge(self._pace.step(HANG_S)))
+            answer = self._pace.step(HANG_S)
+            self._sound.append(self._pace.clock.sound())
+            self.hear(*self._judge(answer))
             if self.over:
                 break
         return self.take()
@@ -124,7 +132,8 @@ class ScrapedSteps(ReportedSteps):
         if self._why_not_kept:
             info["snapshot"] = f"played again: {self._why_not_kept}"
             self._why_not_kept = ""
-        return Seen(self._still.see(), self.text, self.observation, info)
+        sound = np.concatenate(self._sound) if self._sound else None
+        return Seen(self._still.see(), self.text, self.observation, info, sound)
 
     def _judge(self, answer: Advance) -> list[Report]:
         play = self._stepped
@@ -142,13 +151,13 @@ class ScrapedSteps(ReportedSteps):
             reports += play.rules.cut(cycle.at, TIME_LIMIT)
         if self._reports.take() or any(isinstance(one, Done) for one in reports):
             reports.insert(0, Frame(self.episode, self._pace.frames, self._pace.late_frames, cycle.at))
-        self._report(cycle, reports)
+        self._report(cycle, reports, self._sound[-1])
         return reports
 
     def _break_off(self, reason: str) -> list[Report]:
         reports = self._stepped.rules.cut(self._pace.unix(), reason)
         self._stepped.break_off(reason)
-        self._report(Cycle(self._pace.unix(), {}, 0.0), reports)
+        self._report(Cycle(self._pace.unix(), {}, 0.0), reports, self._sound[-1])
         return reports
 
 

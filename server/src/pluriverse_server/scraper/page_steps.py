@@ -80,7 +80,7 @@ class PageSteps(ReportedSteps):
         with self._failing():
             pixels = await self._clock.pixels(self._box)
             asked = await self._clock.asked()
-        last = {"text": self.text, "observation": self.observation}
+        last: dict[str, Any] = {"text": self.text, "observation": self.observation}
         said = self._new if self._played else last
         self._new, self._played = {}, False
         info = {"asked": dict(asked)} if asked else {}

@@ -25,6 +25,7 @@ from pluriverse_server.manifest.runtime import EnvTable, ManifestError, fill_com
 from pluriverse_server.manifest.sources import LogSource
 from pluriverse_server.process import StartError, executable
 from pluriverse_server.programs.catalogue import python_command
+from pluriverse_server.sound import SoundFile
 from pluriverse_server.sources.program import ProgramOutput, Target
 from pluriverse_server.sources.program.bus import AccessibilityBus
 from pluriverse_server.sources.program.tree import read_tree
@@ -49,6 +50,7 @@ from .pads import environment as pads_environment
 from .player import Broken
 from .report_listener import ReportListener
 from .screen_watch import ScreenWatch
+from .sound import Card
 from .source_reader import Cycle, SourceReader
 from .stepped import FOLDER_PREFIX, Copy, KeptPlay, Stepped
 from .steps import StepFailed, Steps
@@ -138,6 +140,8 @@ class Play(Stepped):
         self._own_screen: OwnScreen | None = None
         self._folder: Path | None = None
         self._open: _Open | None = None
+        self.card: Card | None = None
+        """What it plays on in real time."""
         self._child: Child | None = None
         self._report_listener: ReportListener | None = None
         self.stuck: str | None = None
@@ -201,7 +205,9 @@ class Play(Stepped):
         named_home = HELD_HOME if held else home
         if self._own_screen is not None and clock is not None:
             clock.place(self._own_screen.hub.path, home)
-        env = home_environment(named_home, screen, {**desktop.locale, **program.env})
+        self.card = Card(folder)
+        given = {**self.card.environment, **desktop.locale, **program.env}
+        env = home_environment(named_home, screen, given)
         if program.accessibility:
             bus = await AccessibilityBus.start(folder, env)
             self._exit_stack.push_async_callback(bus.stop)
@@ -447,6 +453,8 @@ class Play(Stepped):
     async def show(self) -> None:
         """Show a play that has a screen of its own; raise Broken if that screen is gone."""
         raise_priority([self.child.keeper.pid, *descendants(self.child.keeper.pid)])
+        if self.card is not None:
+            self.card.clear()
         if self._opened.nested is not None:
             try:
                 await self._opened.nested.show()
@@ -582,6 +590,8 @@ class SharedDesktop:
     locale: Mapping[str, str] = field(default_factory=dict[str, str])
     """The variables that set the language and time zone of programs."""
     screens: Screens | None = None
+    sound: SoundFile | None = None
+    """What people hear."""
     plays: set[Play] = field(default_factory=set[Play])
 
     async def clear(self) -> None:

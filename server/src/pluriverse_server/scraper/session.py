@@ -11,7 +11,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
 from msgspec.structs import replace
+from numpy.typing import NDArray
 from pluriverse_protocol.errors import LocalProtocolError
 from pluriverse_protocol.events import JoystickEvent
 from pluriverse_protocol.reports import (
@@ -353,6 +355,7 @@ class Session:
         """Report readings before an episode too: people watch them."""
         if play is self._play:
             self._report_readings(cycle)
+            self._hear(play)
 
     async def _follow(self, play: Play, limit_s: float | None) -> None:
         """Report an episode until it is over, at the latest after ``limit_s`` seconds.
@@ -375,6 +378,7 @@ class Session:
                     reports += play.rules.cut(cycle.at, f"the program ended: {play.child.describe_end()}")
             if loop.time() >= over_at:
                 reports += play.rules.cut(cycle.at, TIME_LIMIT)
+            self._hear(play)
             frame = Frame(self._episode, play.pace.frames, play.pace.late_frames, cycle.at)
             self._report_readings(cycle)
             self._daemon.send(*reports, frame)
@@ -393,7 +397,14 @@ class Session:
         if self._play is not None and self._play.has_ended:
             _log_output_tail(self._play)
 
-    def _report_step(self, cycle: Cycle, reports: Sequence[Report]) -> None:
+    def _hear(self, play: Play) -> None:
+        """Have people hear what was played since the last cycle in real time."""
+        if self._desktop.sound is not None and play.card is not None and not play.settings.lockstep:
+            self._desktop.sound.put(play.card.take())
+
+    def _report_step(self, cycle: Cycle, reports: Sequence[Report], sound: NDArray[np.int16]) -> None:
+        if self._desktop.sound is not None:
+            self._desktop.sound.put(sound)
         # People see no more readings than frames; each costs the daemon a turn.
         if reports:
             self._report_readings(cycle)

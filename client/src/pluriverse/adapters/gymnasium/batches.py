@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pluriverse.adapters.core import Core
-from pluriverse.adapters.info import NUMBERS, Measured, Observations, info_of, numbers, state_array
+from pluriverse.adapters.info import NUMBERS, Measured, Observations, audio_array, info_of, numbers, state_array
 from pluriverse.rewarder.result import Result
 
 _MASKS: Final = tuple(f"_{key}" for key in NUMBERS)
@@ -24,9 +24,11 @@ class ObservationBatch:
 
     def __init__(self, core: Core) -> None:
         """Make arrays that are refilled each time."""
-        self._observations = Observations(core.spaces, core.pictures)
+        self._observations = Observations(core.spaces, core.pictures, core.audio_shape)
         self._vision = np.empty((core.n, *core.pictures.shape), np.uint8)
         self._state_shape = self._observations.state_shape
+        audio_shape = core.audio_shape
+        self._audio = None if audio_shape is None else np.empty((core.n, *audio_shape), np.int16)
         self._states = np.empty((core.n, *(self._state_shape or ())), np.float32)
 
     def one(self, result: Result) -> Any:
@@ -49,6 +51,11 @@ class ObservationBatch:
             for state, result in zip(states, results, strict=True):
                 state[...] = state_array(result.observation, self._state_shape)
             parts["observation"] = states
+        if self._audio is not None:
+            audio = np.empty_like(self._audio) if copy else self._audio
+            for sound, result in zip(audio, results, strict=True):
+                sound[...] = audio_array(result.sound, sound.shape)
+            parts["audio"] = audio
         return parts
 
 

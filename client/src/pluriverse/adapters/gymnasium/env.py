@@ -21,7 +21,7 @@ from pluriverse.rewarder.result import Result
 
 from .atari import Ale, frameskip_of, is_atari
 from .gym_spaces import action_space, observation_space
-from .shared import RENDER_MODES, Renderer, drawn_seed, open_core, spec_of
+from .shared import RENDER_MODES, Renderer, audio_metadata, drawn_seed, open_core, spec_of
 
 if TYPE_CHECKING:
     from .vector import PluriverseVectorEnv
@@ -62,7 +62,7 @@ class PluriverseEnv(gymnasium.Env[Any, Any]):
                 numbers only, the same keys at every step, as in vectors. False: only what the program reports. None:
                 "full", and in lockstep, where there are no lags, False.
             options: see ``shared.open_core``: ``actions`` ("auto", "discrete", "pads", "keys", "pointer" or "events"),
-                ``size``, ``grey``, ``crop``, ``frame_skip``, ``fps``, ``max_episode_steps``, ``vnc``, …
+                ``size``, ``grey``, ``crop``, ``frame_skip``, ``fps``, ``max_episode_steps``, ``audio``, ``vnc``, …
 
         Raises:
             ConfigurationError: an option is wrong, or something is missing on this machine.
@@ -75,13 +75,14 @@ class PluriverseEnv(gymnasium.Env[Any, Any]):
         self._made_of = env_id, remotes, options
         self.core: Core = open_core(env_id, remotes, 1, whole_screens=render_mode is not None, **options)
         self._renderer = Renderer(self.core)
-        self._observations = Observations(self.core.spaces, self.core.pictures)
+        self._observations = Observations(self.core.spaces, self.core.pictures, self.core.audio_shape)
         if is_atari(self.core.actions):
             self.ale = Ale(self.core)
         # Atari wrappers that skip frames themselves look here whether anybody else does.
         self._frameskip = frameskip_of(self.core.described.env_id, options.get("frame_skip", 1))
         self.render_mode: str | None = render_mode
         self.metadata: dict[str, Any] = {**self.metadata, "render_fps": self.core.fps / options.get("frame_skip", 1)}
+        self.metadata |= audio_metadata(self.core)
         self.observation_space: gymnasium.Space[Any] = observation_space(self.core)
         self.action_space: gymnasium.Space[Any] = action_space(self.core.actions)
 

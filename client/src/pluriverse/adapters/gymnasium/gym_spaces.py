@@ -135,4 +135,6 @@ def observation_space(core: Core) -> gymnasium.Space[Any]:
         parts["text"] = AnyText()
     if core.spaces is not None and core.spaces.observation is not None:
         parts["observation"] = spaces.Box(-np.inf, np.inf, core.spaces.observation, np.float32)
+    if core.audio_shape is not None:
+        parts["audio"] = spaces.Box(-(2**15), 2**15 - 1, core.audio_shape, np.int16)
     return spaces.Dict(parts) if len(parts) > 1 else vision

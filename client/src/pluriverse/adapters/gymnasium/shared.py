@@ -47,8 +47,8 @@ def open_core(
         crop: (x, y, width, height) in pixels of the screen; None: the part that the environment draws on.
         options: ``clock`` ("realtime" or "lockstep"), ``slots`` (in lockstep, how many environments each remote is to
             hold; None: as many as are needed), ``record`` (a new file, in lockstep), those of ``Core`` (``actions``,
-            ``frame_skip``, ``fps``, ``max_episode_steps``), and of ``VectorEnv.configure`` (``start_timeout_s``,
-            ``vnc``, ``replace_on_crash``, ``action_probes`` …).
+            ``audio``, ``frame_skip``, ``fps``, ``max_episode_steps``), and of ``VectorEnv.configure``
+            (``start_timeout_s``, ``vnc``, ``replace_on_crash``, ``action_probes`` …).
     """
     # Lists, where they were read from JSON.
     pictures = PictureOptions(cast("Any", crop), cast("Any", size), grey)
@@ -58,6 +58,11 @@ def open_core(
 def spec_of(core: Core, spec: EnvSpec | None) -> EnvSpec | None:
     """Return the spec of a core: registered specs describe environments in real time."""
     return replace(spec, nondeterministic=False) if spec is not None and core.exact else spec
+
+
+def audio_metadata(core: Core) -> dict[str, Any]:
+    """Return what ``metadata`` has of sound that is asked for: its frames a second."""
+    return {} if core.audio_shape is None else {"audio_rate": core.described.audio}
 
 
 def drawn_seed(generator: np.random.Generator | None) -> int | None:

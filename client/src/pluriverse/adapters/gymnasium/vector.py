@@ -24,7 +24,7 @@ from pluriverse.rewarder.result import Result
 
 from .batches import ObservationBatch, batch_infos, infos_of
 from .gym_spaces import action_space, observation_space
-from .shared import RENDER_MODES, Renderer, drawn_seed, generator_of, open_core, spec_of
+from .shared import RENDER_MODES, Renderer, audio_metadata, drawn_seed, generator_of, open_core, spec_of
 
 Infos = dict[int, dict[str, Any]]
 
@@ -95,6 +95,7 @@ class PluriverseVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
             "autoreset_mode": self.autoreset_mode,
             "render_modes": RENDER_MODES,
             "render_fps": core.fps / options.get("frame_skip", 1),
+            **audio_metadata(core),
         }
         self.single_observation_space = observation_space(core)
         self.single_action_space = action_space(core.actions)
