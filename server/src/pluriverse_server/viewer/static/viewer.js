@@ -7,6 +7,7 @@ import { Pad } from "./pad.js";
 import { Panel } from "./panel.js";
 import { Readings } from "./readings.js";
 import { Screen } from "./screen.js";
+import { Sound } from "./sound.js";
 
 // A remote that restarts is back within seconds; asking once a second is no load for it.
 const RETRY_MS = 1000;
@@ -42,6 +43,7 @@ const feed = new Feed((state) => {
   pad.show(state.keys ?? []);
   showTime(state);
   showWorlds(state);
+  $("sound").hidden = !state.audio;
   $("readings").hidden = Object.keys(state.readings ?? {}).length === 0;
   panel.live = true;
 });
@@ -298,6 +300,18 @@ function showPicture(box) {
 $("zoom").addEventListener("click", () => {
   zoomed = !zoomed;
   showPicture(picture);
+});
+
+const sound = new Sound();
+
+function showSound() {
+  $("sound").setAttribute("aria-pressed", String(sound.on));
+}
+
+$("sound").addEventListener("click", () => {
+  if (sound.on) sound.stop();
+  else sound.start(socketAddress("../sound"), showSound);
+  showSound();
 });
 
 $("fullscreen").addEventListener("click", () => {
