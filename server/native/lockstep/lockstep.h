@@ -68,6 +68,8 @@ int names_spawn(int (*spawn)(pid_t *, const char *, const posix_spawn_file_actio
 int64_t next_timer(void);
 int fire_timers(void);
 void forget_timers(void);
+void set_alone(int file);
+int64_t alone_until(int file);
 
 static inline int64_t now(void) { return atomic_load_explicit(&page()->now, memory_order_acquire); }
 static inline int64_t later(int64_t ns) { return ns < NEVER - now() ? now() + ns : NEVER; }

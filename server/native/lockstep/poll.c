@@ -50,7 +50,9 @@ int ppoll(struct pollfd *files, nfds_t count, const struct timespec *time, const
     return wait_masked(look_poll, &(struct polled){files, count}, ns_of(time), mask);
 }
 int poll(struct pollfd *files, nfds_t count, int ms) {
-    return wait_for(look_poll, &(struct polled){files, count}, ms_from_now(ms));
+    int64_t deadline = ms_from_now(ms), alone = count == 1 ? alone_until(files->fd) : 0;
+    if (alone > now()) sleep_until(alone < deadline ? alone : deadline);
+    return wait_for(look_poll, &(struct polled){files, count}, deadline);
 }
 int __poll_chk(struct pollfd *files, nfds_t count, int ms, size_t size);
 int __poll_chk(struct pollfd *files, nfds_t count, int ms, size_t size) {

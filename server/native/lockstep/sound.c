@@ -196,6 +196,7 @@ int _snd_pcm_pluriverse_open(void **pcm, const char *name, void *root, void *tab
     struct card *card = &stream->card;
     *card = (struct card){.version = VERSION, .name = "pluriverse", .flags = NO_WRAP, .poll_events = POLLIN, .calls = &calls, .own = stream};
     card->poll_file = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+    if (is_stepped) set_alone(card->poll_file);
     int error = stream->sound && card->poll_file >= 0 ? create(card, name, direction, mode) : -ENODEV;
     if (error < 0) {
         if (card->poll_file >= 0) close(card->poll_file);

@@ -24,6 +24,7 @@ static struct timer {
     int64_t at, every;
     int overrun;
     struct sigevent event;
+    int is_alone;
 } timers[TIMERS];
 
 static struct timer *timer_of(int file) {
@@ -34,7 +35,7 @@ static struct timer *timer_of(int file) {
 static struct timer *new_timer(int file, clockid_t clock) {
     for (int i = 0; i < TIMERS; i++)
         if (!timers[i].used) {
-            timers[i] = (struct timer){1, file, clock, NEVER, 0, 0, {.sigev_signo = SIGALRM}};
+            timers[i] = (struct timer){1, file, clock, NEVER, 0, 0, {.sigev_signo = SIGALRM}, 0};
             return &timers[i];
         }
     errno = EMFILE;
@@ -46,6 +47,17 @@ int64_t next_timer(void) {
     for (int i = 0; i < TIMERS; i++)
         if (timers[i].used && timers[i].at < next) next = timers[i].at;
     return next;
+}
+
+/* A timer that only those set who wait for it: what they wait for comes by itself, and nobody has to look meanwhile. */
+void set_alone(int file) {
+    struct timer *timer = timer_of(file);
+    if (timer) timer->is_alone = 1;
+}
+/* Return when it goes off; 0: it isn't such a timer. */
+int64_t alone_until(int file) {
+    const struct timer *timer = file < 0 ? NULL : timer_of(file);
+    return timer && timer->is_alone ? timer->at : 0;
 }
 
 static void *call_function(void *given) {
