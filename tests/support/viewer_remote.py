@@ -8,12 +8,15 @@ from pathlib import Path
 from typing import Any, Final
 
 from aiohttp import web
+from pluriverse_protocol.sound import PATH
 from pluriverse_server.access.audit import AuditLog
 from pluriverse_server.access.secrets import Secrets
 from pluriverse_server.access.tokens import parse_tokens
 from pluriverse_server.daemon.http import listen
 from pluriverse_server.daemon.http_auth import HttpAuth
-from pluriverse_server.viewer import Viewer, ViewerSessions
+from pluriverse_server.sound import FILE
+from pluriverse_server.viewer import Viewer, ViewerSessions, feed
+from pluriverse_server.viewer.hearing import send_sound
 from pluriverse_server.viewer.routes import Question
 from support.chromium import Chromium
 from support.ports import free_port
@@ -89,6 +92,14 @@ async def serve_viewer(vnc_socket: Path) -> AsyncGenerator[Remote]:
     sockets = vnc_socket, vnc_socket.with_name("watchers.sock")
     viewer = Viewer(http_auth, snapshot, *sockets, questions)
     viewer.add_to(app)
+
+    async def hear(request: web.Request) -> web.StreamResponse:
+        websocket = feed.new_websocket()
+        await websocket.prepare(request)
+        await send_sound(websocket, vnc_socket.with_name(FILE))
+        return websocket
+
+    app.router.add_get(PATH, hear)
     remote = Remote(free_port(), *sockets, sessions=viewer.sessions, http_auth=http_auth, questions=questions)
     runner = await listen(app, http_auth, "127.0.0.1", remote.port)
     try:

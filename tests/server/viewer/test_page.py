@@ -1,7 +1,9 @@
 import time
 
+import numpy as np
 import pytest
 from pluriverse_protocol import metadata
+from pluriverse_server.sound import FILE, SoundFile
 from support.chromium import Chromium
 from support.desktop import Desktop
 from support.viewer_remote import EYE, LIVE, PASSWORD, Remote, opened
@@ -267,6 +269,26 @@ async def test_zoom_shows_the_environments_part_and_clicks_still_land_where_they
     assert abs(y - 100) <= 1
     await browser.click("#zoom")
     await browser.wait_until(f"Math.abs({size} - 400 / 300) < 0.01")
+    assert browser.errors == []
+
+
+async def test_sound_is_played_when_it_is_asked_for(remote: Remote, desktop: Desktop, browser: Chromium) -> None:
+    del desktop
+    file = SoundFile.make(remote.vnc_socket.with_name(FILE))
+    remote.state["audio"] = True
+    await opened(browser, remote)
+    await browser.wait_until("!document.getElementById('sound').hidden")
+    await browser.evaluate("""(() => {
+        const start = AudioBufferSourceNode.prototype.start;
+        AudioBufferSourceNode.prototype.start = function (at) {
+            window.played = [0, 1].map((channel) => this.buffer.getChannelData(channel)[0]).join();
+            start.call(this, at);
+        };
+    })()""")
+    await browser.click("#sound")
+    while not (played := await browser.evaluate("window.played ?? ''")):
+        file.put(np.tile(np.array([2**14, -(2**13)], np.int16), (882, 1)))
+    assert played == "0.5,-0.25"
     assert browser.errors == []
 
 
