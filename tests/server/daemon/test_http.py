@@ -322,8 +322,9 @@ async def test_what_is_played_is_sent_to_who_listens_and_may_watch(tmp_path: Pat
         address = f"/sound?password={PASSWORD}"
         async with session.ws_connect(address) as deaf:
             assert (await deaf.receive(timeout=60)).extra == "this remote plays nothing"
-        file = SoundFile.make(tmp_path / "sound")
-        async with session.ws_connect(address) as listening:
+        async with contextlib.AsyncExitStack() as stack:
+            file = stack.enter_context(contextlib.closing(SoundFile.make(tmp_path / "sound")))
+            listening = await stack.enter_async_context(session.ws_connect(address))
             heard: aiohttp.WSMessage | None = None
             while heard is None:
                 # It may not have come to listen yet.

@@ -1,6 +1,7 @@
 """What a program plays comes with the steps in which it does, and is the same after a moment was gone back to."""
 
 import asyncio
+import contextlib
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ from pluriverse_protocol.sound import FRAME_BYTES, RATE
 from pluriverse_protocol.step_channel import View
 from pluriverse_server.scraper import sound
 from pluriverse_server.scraper.sound import Card
-from pluriverse_server.sound import FILE, SoundFile
+from pluriverse_server.sound import FILE, FRAMES, SoundFile
 from support.noise import NOISE
 from support.scraped import Scraped
 from support.scraped_steps import Agent, begun, stepping
@@ -71,10 +72,9 @@ async def test_sound_in_real_time_is_what_was_played_since_for_everybody(tmp_pat
     async with stepping(tmp_path) as scraped:
         make_noise(tmp_path)
         await scraped.ready()
-        file = SoundFile(Path(scraped.screen["XAUTHORITY"]).with_name(FILE))
-        began = file.count
-        await eventually(lambda: file.count > began + RATE // 2)
-        frames, count = file.since(began)
-        assert len(frames) == count - began
+        with contextlib.closing(SoundFile(Path(scraped.screen["XAUTHORITY"]).with_name(FILE))) as file:
+            began = file.count
+            await eventually(lambda: file.count > began + RATE // 2)
+            frames, count = file.since(began)
+        assert len(frames) == min(count - began, FRAMES // 2)
         assert frames.any(axis=1).mean() > 0.99
-        assert len(file.since(count - 100)[0]) >= 100

@@ -1,3 +1,4 @@
+import contextlib
 import time
 
 import numpy as np
@@ -274,7 +275,6 @@ async def test_zoom_shows_the_environments_part_and_clicks_still_land_where_they
 
 async def test_sound_is_played_when_it_is_asked_for(remote: Remote, desktop: Desktop, browser: Chromium) -> None:
     del desktop
-    file = SoundFile.make(remote.vnc_socket.with_name(FILE))
     remote.state["audio"] = True
     await opened(browser, remote)
     await browser.wait_until("!document.getElementById('sound').hidden")
@@ -285,9 +285,10 @@ async def test_sound_is_played_when_it_is_asked_for(remote: Remote, desktop: Des
             start.call(this, at);
         };
     })()""")
-    await browser.click("#sound")
-    while not (played := await browser.evaluate("window.played ?? ''")):
-        file.put(np.tile(np.array([2**14, -(2**13)], np.int16), (882, 1)))
+    with contextlib.closing(SoundFile.make(remote.vnc_socket.with_name(FILE))) as file:
+        await browser.click("#sound")
+        while not (played := await browser.evaluate("window.played ?? ''")):
+            file.put(np.tile(np.array([2**14, -(2**13)], np.int16), (882, 1)))
     assert played == "0.5,-0.25"
     assert browser.errors == []
 

@@ -243,6 +243,7 @@ def _arrived(envelope: Envelope[ServerMessage], pixels: memoryview) -> Arrived:
         ends = {"done": message.done, "terminated": message.terminated, "truncated": message.truncated}
         told.update(reward=message.reward, first=False, **ends)
         if message.sound is not None:
-            sound = pixels[prod(message.frame) :]
-            told["sound"] = np.frombuffer(sound, "<i2").reshape(message.sound, CHANNELS)
+            # A copy: it is kept when the picture is no more.
+            sound = np.frombuffer(pixels[prod(message.frame) :].tobytes(), "<i2")
+            told["sound"] = sound.reshape(message.sound, CHANNELS)
     return Arrived(message, Result(**told), headers.parent_message_id)

@@ -36,6 +36,8 @@ async def _send(websocket: web.WebSocketResponse, path: Path) -> End:
                 await websocket.send_bytes(sound.tobytes())
     except ClientConnectionResetError:
         pass
+    finally:
+        file.close()
     return WSCloseCode.OK, ""
 
 
