@@ -145,7 +145,7 @@ async def test_what_comes_in_many_pieces_or_several_at_once_comes_out_whole_and_
     ("message", "expected"),
     [
         (b"", "0 bytes, expected the length"),
-        (packed(reply(), bytes(17)), "17 bytes of pixels, expected 18"),
+        (packed(reply(), bytes(17)), "17 bytes of pixels and sound, expected 18"),
         ("a text", "broke the protocol"),
     ],
 )

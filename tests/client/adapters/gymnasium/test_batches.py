@@ -52,6 +52,7 @@ class Said:
         self.n = len(states)
         self.spaces = spaces
         self.pictures = Pictures(PictureOptions(), (0, 0, 3, 2))
+        self.audio_shape = None
         self.results = [
             Result(np.full((2, 3, 3), index, np.uint8), (f"text {index}",), state) for index, state in enumerate(states)
         ]
