@@ -16,7 +16,8 @@ void *dlsym(void *library, const char *name) {
         find = (void *(*)(void *, const char *))dlvsym(RTLD_NEXT, "dlsym", versions[i]);
     const void *ours = library_of((void *)dlsym);
     if (library != RTLD_NEXT && library_of(__builtin_return_address(0)) != ours) {
-        void *found = find(library, name), *first = find(RTLD_DEFAULT, name);
+        /* In this order: what dlerror says is of the last. */
+        void *first = find(RTLD_DEFAULT, name), *found = find(library, name);
         return library_of(first) == ours && library_of(found) == library_of((void *)find) ? first : found;
     }
     return find(library, name);

@@ -146,7 +146,7 @@ class ScrapedSteps(ReportedSteps):
         reports = play.rules.feed(cycle.at, cycle.readings)
         # Others that it has started may live on.
         if answer is Advance.ENDED or (play.world is not None and play.world.has_ended):
-            reports += play.rules.cut(cycle.at, f"the program ended: {play.how_it_ended()}")
+            reports += play.rules.cut(cycle.at, play.why_it_ended())
         if self._over_at is not None and self._pace.now() >= self._over_at:
             reports += play.rules.cut(cycle.at, TIME_LIMIT)
         if self._reports.take() or any(isinstance(one, Done) for one in reports):

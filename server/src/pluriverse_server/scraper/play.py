@@ -274,8 +274,8 @@ class Play(Stepped):
         self._exit_stack.push_async_callback(child.stop)
         if settings.lockstep:
             await self._step_with(clock, home)
-        limits = Limits(program.limits, self._processes, home, lambda: child.printed_bytes)
-        self._watch_limits(limits)
+        self.limits = Limits(program.limits, self._processes, home, lambda: child.printed_bytes)
+        self._watch_limits(self.limits)
 
     def _processes(self) -> list[int]:
         if self.world is None:

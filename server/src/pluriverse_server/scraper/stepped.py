@@ -70,6 +70,7 @@ class Stepped(ABC):
         """Why it can't go on."""
         self.last: Cycle | None = None
         self.slot = OWN_SLOT
+        self.limits: Limits | None = None
         self.screens: Screens | None = None
         """Those of which people see one; None: its own is no world's, but the remote's."""
         self.memory: Pixels | None = None
@@ -99,9 +100,11 @@ class Stepped(ABC):
         """End the program at once; ``cycle_still`` raises ``Broken`` with the reason."""
         ...
 
-    def how_it_ended(self) -> str:
+    def why_it_ended(self) -> str:
+        """Return why it did, as far as is known. Blocking."""
         child = self.origin.child
-        return child.how_it_ended(child.pid if self.world is None else self.world.program)
+        how = child.how_it_ended(child.pid if self.world is None else self.world.program)
+        return (self.limits and self.limits.exceeded()) or f"the program ended: {how}"
 
     def pressed(self) -> Sequence[KeyEvent | PointerEvent]:
         """Return what people have pressed since the last call on a screen of the remote's that isn't the program's."""
@@ -237,7 +240,8 @@ class Copy(Stepped):
         world.clients = [self.still.injector]
         stopped = threading.Event()
         self._exit_stack.callback(stopped.set)
-        watch(Limits(settings.program.limits, world.processes, home), stopped, self.break_off)
+        self.limits = Limits(settings.program.limits, world.processes, home)
+        watch(self.limits, stopped, self.break_off)
         self._exit_stack.callback(self.hide_screen)
 
     @property
