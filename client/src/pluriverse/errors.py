@@ -27,6 +27,10 @@ class ConfigurationError(PluriverseError, ValueError):
     """An option is wrong, or something is missing; the message has what was expected and the fix."""
 
 
+class UnknownOption(ConfigurationError, TypeError):
+    """An option that there isn't. TorchRL, which tries some of its own, knows that by Python's type and words."""
+
+
 class ActionError(PluriverseError, ValueError):
     """An action is invalid; nothing was sent to any remote."""
 

@@ -206,4 +206,4 @@ def test_an_episode_that_is_too_long_goes_back_only_to_what_its_remote_keeps(mon
         daemon_at(core.env.addresses[0]).kill()
         while not played_or_lost(core):
             pass
-        assert "can't be played again" in (went_back(core, moment).error or "")
+        assert "can't be replayed" in (went_back(core, moment).error or "")

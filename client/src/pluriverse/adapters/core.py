@@ -20,7 +20,7 @@ from pluriverse_protocol.messages import Describe
 import pluriverse
 from pluriverse import validation
 from pluriverse.env.vector import ConfigureOptions, VectorEnv
-from pluriverse.errors import ConfigurationError, Misuse, RemoteFailed, ResetNeeded, did_you_mean
+from pluriverse.errors import ConfigurationError, Misuse, RemoteFailed, ResetNeeded, UnknownOption, did_you_mean
 from pluriverse.remotes import RemoteManager, waiting
 from pluriverse.rewarder.result import Result
 from pluriverse.rfb.picture import PictureSpec
@@ -101,7 +101,7 @@ class Core:
                 "grey",
                 "crop",
             ]
-            raise ConfigurationError(f"unknown option {name!r}{did_you_mean(name, dict.fromkeys(known))}")
+            raise UnknownOption(f"unexpected keyword argument {name!r}{did_you_mean(name, dict.fromkeys(known))}")
         if not validation.flag("vision", options.pop("vision", True)) or vnc.picture != PictureSpec():
             raise ConfigurationError(
                 "the interfaces need the unchanged screen; for smaller or grey pictures pass size and grey"

@@ -54,7 +54,7 @@ def test_id_without_the_prefix_and_misspelt_options_are_told_the_right_ones() ->
     for make in (gymnasium.make, gymnasium.make_vec):
         with pytest.raises(ConfigurationError, match=r"did you mean pluriverse/gym-core\.FrozenLake-v1\?"):
             make("gym-core.FrozenLake-v1")
-    with pytest.raises(ConfigurationError, match=r"unknown option 'gray' \(did you mean grey\?\)"):
+    with pytest.raises(ConfigurationError, match=r"unexpected keyword argument 'gray' \(did you mean grey\?\)"):
         gymnasium.make(LAKE, remotes="local:1", gray=True)
 
 
