@@ -24,7 +24,7 @@ export PLURIVERSE_ENV := $(ENV)
 export PLURIVERSE_PASSWORD := $(PASSWORD)
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo setup setup-dev setup-all assets test test-all nightly examples lint format bench faults image images wheels test-image test-wheels site gallery up down docs film lock clean
+.PHONY: help run demo setup setup-dev setup-all assets test test-all nightly examples lint format bench faults matrix image images wheels test-image test-wheels site gallery up down docs film lock clean
 
 help:  ## List the targets
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -59,6 +59,7 @@ test-all: setup-all  ## Run all tests but those that take hours, building the im
 	@tools/test-all $(PYTEST) $(TESTS)
 
 nightly: setup-dev  ## Run the tests that take hours, and inject faults; writes bench/kept.json and bench/faults.json
+	.venv/bin/pluriverse-server doctor bench/matrix --install
 	$(PY) -m pytest --numprocesses=0 -m nightly $(TESTS)
 	PLURIVERSE_RFB=python $(PYTEST) -m 'not container' tests/client/env tests/client/wrappers tests/client/vnc
 	$(PY) bench/faults.py
@@ -99,6 +100,11 @@ bench: setup-dev  ## Measure every speed in the README; writes bench/results.jso
 
 faults: setup-dev  ## Inject 500 faults into remotes; writes bench/faults.json, in a quarter of an hour
 	$(PY) bench/faults.py
+	$(PY) bench/readme.py
+
+matrix: setup-dev  ## Play the programs of bench/matrix in both kinds of time; writes bench/matrix.json, in an hour
+	.venv/bin/pluriverse-server doctor bench/matrix --install
+	$(PY) bench/matrix.py
 	$(PY) bench/readme.py
 
 image:  ## Build the image pluriverse/$RUNTIME

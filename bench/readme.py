@@ -1,7 +1,7 @@
 """Puts measured figures into tables: the last step of ``make bench``, ``make faults`` and ``make nightly``.
 
 Those of the README, docs/speed.md, docs/time.md, docs/fleet.md and docs/models.md are of ``make bench``,
-docs/operating.md's are the faults' and the night's.
+docs/operating.md's are the faults' and the night's, docs/matrix.md's is of ``make matrix``.
 ``--check`` only says which tables aren't those of the figures.
 """
 
@@ -13,6 +13,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
+import matrix_table
+
 BENCH: Final = Path(__file__).parent
 README: Final = BENCH.parent / "README.md"
 SPEED: Final = BENCH.parent / "docs/speed.md"
@@ -20,6 +22,7 @@ OPERATING: Final = BENCH.parent / "docs/operating.md"
 TIME: Final = BENCH.parent / "docs/time.md"
 FLEET_PAGE: Final = BENCH.parent / "docs/fleet.md"
 MODELS: Final = BENCH.parent / "docs/models.md"
+MATRIX: Final = BENCH.parent / "docs/matrix.md"
 
 # What the measurements' names begin with that are in docs/time.md.
 LOCKSTEP: Final = "lockstep"
@@ -105,6 +108,16 @@ def fill_fleet(fleet: str, results: dict[str, Any]) -> str:
 def fill_models(models: str, results: dict[str, Any]) -> str:
     """docs/models.md with its tables made anew: all lines of OpenEnv, and of trees."""
     return _between(_between(models, "openenv", _table_of(results, OPENENV)), "trees", _table_of(results, TREES))
+
+
+def fill_matrix(matrix: str, results: dict[str, Any]) -> str:
+    """docs/matrix.md with its table made anew: a row for each program."""
+    return _between(matrix, "matrix", matrix_table.table(results))
+
+
+def fill_summary(readme: str, results: dict[str, Any]) -> str:
+    """The README with what the matrix came to."""
+    return _between(readme, "matrix", f"{matrix_table.summary(results)}: [which, and why not](docs/matrix.md).\n")
 
 
 def _between(document: str, name: str, table: str) -> str:
@@ -284,6 +297,8 @@ def main() -> int:
         (MODELS, "results.json", fill_models),
         (OPERATING, "faults.json", fill_faults),
         (OPERATING, "kept.json", fill_kept),
+        (MATRIX, "matrix.json", fill_matrix),
+        (README, "matrix.json", fill_summary),
     ):
         text = document.read_text(encoding="utf-8")
         if (new := filled(text, json.loads((BENCH / figures).read_text(encoding="utf-8")))) != text:
