@@ -31,8 +31,8 @@ from .pictures import PictureOptions, Pictures, Pixels
 from .run_log import RunLog
 from .snapshots import Kept, Snapshot, Trail, checksum, steps_of
 
-# A step that isn't answered within so many seconds, and more for each frame beyond the first, never will be: a remote gives
-# a program up that computes for 30 s in a frame.
+# A step that isn't answered within so many seconds, and more for each frame beyond the first, never will be: a remote
+# gives a program up that computes for 30 s in a frame.
 STEP_S: Final = 40.0
 FRAME_S: Final = 0.2
 
