@@ -1,11 +1,10 @@
 import math
-import typing
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec import field
+from msgspec import defstruct, field
 from msgspec.structs import FieldInfo, fields
 from pluriverse_protocol import kinds
 from pluriverse_protocol.kinds import JsonObject, always, describe, read, write
@@ -29,41 +28,6 @@ from pluriverse_protocol.limits import (
 )
 from pluriverse_protocol.rfb.limits import MAX_SIDE
 from support.wire import MAX_FLOAT, json_values
-
-
-class Everything(JsonObject, frozen=True):
-    """A field of each kind, none of them required."""
-
-    number: kinds.Number | None = None
-    fps: kinds.Fps | None = None
-    time: kinds.Time | None = None
-    side: kinds.Side | None = None
-    picture: kinds.Picture | None = None
-    flag: kinds.Flag | None = None
-    string: kinds.String | None = None
-    env_id: kinds.EnvId | None = None
-    env_state: kinds.EnvState | None = None
-    seed: kinds.Seed | None = None
-    count: kinds.Count | None = None
-    handles: kinds.Handles | None = None
-    message_id: kinds.MessageIdentifier | None = None
-    episode_id: kinds.EpisodeId | None = None
-    an_object: kinds.Object | None = None
-    names: kinds.Names | None = None
-    events: kinds.Events | None = None
-    box: kinds.Box | None = None
-    choice_name: kinds.ChoiceName | None = None
-    keys: kinds.Keys | None = None
-    key: kinds.Key | None = None
-    keys_of_choice: kinds.KeysOfChoice | None = None
-    shape: kinds.Shape | None = None
-    clock: kinds.Clock | None = None
-    step_frames: kinds.StepFrames | None = None
-    picture_shape: kinds.PictureShape | None = None
-    anything: kinds.Json | None = None
-
-    def __post_init__(self) -> None:
-        kinds.expect_on_screen(self, self.picture)
 
 
 class Mixed(JsonObject, frozen=True):
@@ -114,73 +78,95 @@ def no_list(item: Values, right: int = 1, size: int = 3) -> Values:
 no_keysym = no_integer(1, MAX_KEYSYM)
 
 # Of each kind what just fits, and what does not.
-EDGES: dict[str, tuple[list[Any], Values]] = {
-    "number": ([1, -1.5, MAX_FLOAT], no(int, float) | UNREADABLE),
-    "fps": ([60, MIN_FPS, MAX_FPS], no(int, float) | UNREADABLE | of([1e-300, 0, -1, MAX_FPS + 0.1])),
-    "time": ([1480546560.263108, -MAX_TIME_S], no(int, float) | UNREADABLE | of([-2e11, 1.7e308, 10**300])),
-    "side": ([0, MAX_SIDE], no_integer(0, MAX_SIDE)),
+EDGES: dict[str, tuple[Any, list[Any], Values]] = {
+    "number": (kinds.Number, [1, -1.5, MAX_FLOAT], no(int, float) | UNREADABLE),
+    "fps": (kinds.Fps, [60, MIN_FPS, MAX_FPS], no(int, float) | UNREADABLE | of([1e-300, 0, -1, MAX_FPS + 0.1])),
+    "time": (kinds.Time, [1480546560.263108, -MAX_TIME_S], no(int, float) | UNREADABLE | of([-2e11, 1.7e308, 10**300])),
+    "side": (kinds.Side, [0, MAX_SIDE], no_integer(0, MAX_SIDE)),
     "picture": (
+        kinds.Picture,
         [[0, 0, 3840, 2160]],
         no_list(no(int), size=4)
         | of([[0, 0, 0, 1], [0, 0, MAX_SIDE, MAX_SIDE], [MAX_SIDE, 0, 1, 1], [0, 0, 1e300, 1]]),
     ),
-    "flag": ([True], no(bool)),
-    "string": ([""], no(str)),
-    "env_id": (["x" * MAX_ENV_ID_CHARS], no_text(MAX_ENV_ID_CHARS, "")),
-    "env_state": (["running"], no() | of(["idle", "Running", ["running"]])),
-    "seed": ([0, MAX_SEED], no_integer(0, MAX_SEED)),
-    "count": ([0, 2**63 - 1], no_integer(0, 2**63 - 1)),
+    "flag": (kinds.Flag, [True], no(bool)),
+    "string": (kinds.String, [""], no(str)),
+    "env_id": (kinds.EnvId, ["x" * MAX_ENV_ID_CHARS], no_text(MAX_ENV_ID_CHARS, "")),
+    "env_state": (kinds.EnvState, ["running"], no() | of(["idle", "Running", ["running"]])),
+    "seed": (kinds.Seed, [0, MAX_SEED], no_integer(0, MAX_SEED)),
+    "count": (kinds.Count, [0, 2**63 - 1], no_integer(0, 2**63 - 1)),
     "handles": (
+        kinds.Handles,
         [[0, 2**63 - 1] * (MAX_SNAPSHOTS // 2), ["x" * MAX_SNAPSHOT_NAME_CHARS]],
         no_list(no(int, str) | of([-1, 2**63, "", "x" * (MAX_SNAPSHOT_NAME_CHARS + 1)]))
         | of([[0] * (MAX_SNAPSHOTS + 1)]),
     ),
     "message_id": (
+        kinds.MessageIdentifier,
         [0, -(2**63) + 1, "", "0", "x" * MAX_MESSAGE_ID_CHARS],
         no(int, str) | of([2**63, -(2**63), "x" * (MAX_MESSAGE_ID_CHARS + 1)]),
     ),
     "episode_id": (
+        kinds.EpisodeId,
         [0, MAX_EPISODE_ID],
         no(int, str) | of([-1, MAX_EPISODE_ID + 1, "-1", "", " 1", "1.", "1_0", "\u0661", "0x1", "9" * 5000]),
     ),
-    "an_object": ([{"a": [1]}], no(dict)),
-    "names": ([["a", ""]], no(list) | of([[1], [None]])),
-    "events": ([[]], no(list) | of([[1], [["KeyEvent"]]])),
+    "an_object": (kinds.Object, [{"a": [1]}], no(dict)),
+    "names": (kinds.Names, [["a", ""]], no(list) | of([[1], [None]])),
+    "events": (kinds.Events, [[]], no(list) | of([[1], [["KeyEvent"]]])),
     "box": (
+        kinds.Box,
         [[0, MAX_COORDINATE, 1, MAX_COORDINATE]],
         no_list(no_integer(0, MAX_COORDINATE), size=4) | of([[], [1, 2, 3], [0, 0, 0, 1], [0, 0, 1, 0], [1] * 5]),
     ),
-    "choice_name": (["x" * MAX_CHOICE_NAME_CHARS], no_text(MAX_CHOICE_NAME_CHARS, "")),
-    "keys": ([[], [*range(1, MAX_KEYS + 1)]], no_list(no_keysym) | of([[*range(1, MAX_KEYS + 2)]])),
-    "key": ([1, MAX_KEYSYM], no_keysym),
+    "choice_name": (kinds.ChoiceName, ["x" * MAX_CHOICE_NAME_CHARS], no_text(MAX_CHOICE_NAME_CHARS, "")),
+    "keys": (kinds.Keys, [[], [*range(1, MAX_KEYS + 1)]], no_list(no_keysym) | of([[*range(1, MAX_KEYS + 2)]])),
+    "key": (kinds.Key, [1, MAX_KEYSYM], no_keysym),
     "keys_of_choice": (
+        kinds.KeysOfChoice,
         [[*range(1, MAX_KEYS_OF_CHOICE + 1)]],
         no_list(no_keysym) | of([[*range(1, MAX_KEYS_OF_CHOICE + 2)]]),
     ),
     "shape": (
+        kinds.Shape,
         [[MAX_OBSERVATION_NUMBERS], [16, 16, 16, 16]],
         no_list(no(int) | of([0])) | of([[], [1] * 5]),
     ),
-    "clock": ([*kinds.CLOCKS], no() | of(["lockstp", "Realtime", ["lockstep"]])),
-    "step_frames": ([1, MAX_STEP_FRAMES], no_integer(1, MAX_STEP_FRAMES)),
+    "clock": (kinds.Clock, [*kinds.CLOCKS], no() | of(["lockstp", "Realtime", ["lockstep"]])),
+    "step_frames": (kinds.StepFrames, [1, MAX_STEP_FRAMES], no_integer(1, MAX_STEP_FRAMES)),
     "picture_shape": (
+        kinds.PictureShape,
         [[1, MAX_COORDINATE, 1], [210, 160, 3]],
         no_list(no_integer(1, MAX_COORDINATE)) | of([[], [1, 1], [1, 1, 2], [1, 1, 4], [1] * 4]),
     ),
-    "anything": ([[None, {"a": 1}]], st.nothing()),
+    "anything": (kinds.Json, [[None, {"a": 1}]], st.nothing()),
 }
 
 
-TYPES = typing.get_type_hints(Everything)
+def expect_on_screen(message: Any) -> None:
+    kinds.expect_on_screen(message, message.picture)
+
+
+Everything = cast(
+    "type[JsonObject]",
+    defstruct(
+        "Everything",
+        [(name, kind | None, None) for name, (kind, _, _) in EDGES.items()],
+        bases=(JsonObject,),
+        namespace={"__post_init__": expect_on_screen},
+        frozen=True,
+    ),
+)
+"""A field of each kind, none of them required."""
 
 
 @pytest.mark.parametrize("described", fields(Everything), ids=lambda described: described.name)
 def test_what_just_fits_is_read_and_all_else_refused_with_its_key_and_what_was_expected(described: FieldInfo) -> None:
     key = described.name
-    fits, wrong = EDGES[key]
+    _, fits, wrong = EDGES[key]
     for value in fits:
         message = read(Everything, {key: value})
-        assert getattr(message, key) == (tuple(value) if "tuple" in str(TYPES[key]) else value)
+        assert getattr(message, key) == (tuple(value) if "tuple" in str(described.type) else value)
         assert isinstance(getattr(message, key), float) is (key in {"number", "fps", "time"})
 
     @given(wrong)

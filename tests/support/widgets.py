@@ -28,6 +28,12 @@ def bus_for(folder: Path, env: Mapping[str, str]) -> Generator[AccessibilityBus]
             portal.call(bus.stop)
 
 
+def reader_of(place: Target, **table: Any) -> AccessibilityReader:
+    reader = make_program_reader(AccessibilitySource.model_validate({"from": "accessibility", **table}), place)
+    assert isinstance(reader, AccessibilityReader)
+    return reader
+
+
 class Played:
     """gnome-2048 on a screen and a bus of its own."""
 
@@ -54,11 +60,7 @@ class Played:
             self.program.wait()
 
     def reader(self, **table: Any) -> AccessibilityReader:
-        reader = make_program_reader(
-            AccessibilitySource.model_validate({"from": "accessibility", **table}), self.target
-        )
-        assert isinstance(reader, AccessibilityReader)
-        return reader
+        return reader_of(self.target, **table)
 
 
 @contextlib.contextmanager

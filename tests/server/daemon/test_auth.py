@@ -23,7 +23,6 @@ def basic(credentials: str | bytes) -> str:
     [
         basic(f"{PASSWORD}:"),
         basic(f":{PASSWORD}"),
-        basic(f"{PASSWORD}:{PASSWORD}"),
         basic(f"agent:{PASSWORD}"),
         basic(f"{PASSWORD}:anything:at all"),
         basic(PASSWORD),
@@ -42,12 +41,9 @@ def test_password_is_taken_in_either_field(header: str) -> None:
     "header",
     [
         "",
-        " ",
         "Basic",
-        "Basic ",
         PASSWORD,
         basic(""),
-        basic(":"),
         basic("secret123:"),
         basic(" secret12:"),
         basic("secret12\n:"),
@@ -61,7 +57,6 @@ def test_password_is_taken_in_either_field(header: str) -> None:
         "Bearer \udcff",
         f"Basic {PASSWORD}:",
         "Basic \u00e4\u00f6\u00fc",
-        "Basic \udcff\udc80",
         "B\u00e4sic c2VjcmV0MTI6",
         "Basic c2VjcmV0MTI6\x00",
     ],

@@ -28,9 +28,7 @@ async def test_observer_hears_everything_and_may_ping_but_not_act(tmp_path: Path
         process = await served.running()
         process.report(Reward(1, 2.5))
         await observer.hear_method("v0.env.reward", reward=2.5)
-        assert (await observer.hear_reply(await observer.send("v0.control.ping", {})))[
-            "method"
-        ] == "v0.reply.control.ping"
+        await observer.assert_alive()
         for message_id in (
             await observer.reset("toy.Second-v0"),
             await observer.send("v0.agent.action", {"action": []}),
@@ -88,9 +86,7 @@ async def test_connection_over_the_limit_is_told_so_and_the_others_never_notice(
             await surplus.hear_end()
             assert [message["method"] for message in surplus.heard] == ["v0.connection.close"]
         for agent in agents:
-            assert (await agent.hear_reply(await agent.send("v0.control.ping", {})))[
-                "method"
-            ] == "v0.reply.control.ping"
+            await agent.assert_alive()
 
 
 async def test_all_connections_are_told_when_the_remote_stops(tmp_path: Path) -> None:

@@ -62,12 +62,6 @@ async def test_shift_that_is_held_stays_held(injector: Injector, window: Window)
     window.wait_for_held(0)
 
 
-async def test_more_unknown_keysyms_than_spare_keycodes_all_arrive(injector: Injector, window: Window) -> None:
-    for keysym in UNKNOWN:
-        injector.apply(press(keysym))
-        assert window.typed() == keysym
-
-
 async def test_held_spare_keycode_is_never_given_away(
     injector: Injector, window: Window, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -50,68 +50,15 @@ def test_whole_game_may_be_validated_again() -> None:
     assert GameTables(program=game.program, reset=game.reset, sources=game.sources) is not None
 
 
-# ── steps ───────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-@pytest.mark.parametrize(
-    ("step", "complaint"),
-    [
-        ({}, ": expected exactly one of keys, type, click and restore; or only until"),
-        ({"keys": ["NoSuchKey"]}, "keys.0: "),
-        ({"click": [1]}, "click: expected [x, y] in pixels"),
-        ({"to": "a", "until": "x"}, ": expected restore and to together"),
-        ({"keys": ["a"], "every_s": 1}, ": expected until with every_s"),
-        ({"until": "f()"}, "until: 'f()' is not allowed in a condition"),
-    ],
-)
-def test_mistake_in_a_step_is_told(step: dict[str, Any], complaint: str) -> None:
-    assert refusal(Step, step).startswith(complaint)
-
-
 def test_spares_are_of_programs_that_are_restarted() -> None:
     assert ResetTable.model_validate({"by": "restart", "spares": 2}).spares == 2
     assert refusal(ResetTable, {"by": "keys", "spares": 1}) == ': expected by = "restart" with spares'
-
-
-# ── rewards ─────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-@pytest.mark.parametrize(
-    ("reward", "complaint"),
-    [
-        ({"source": "score", "when": "lives ="}, "when: expected a condition such as"),
-        ({"source": "score", "value": "game.score"}, ": expected value, a JavaScript expression, with"),
-        ({"source": "page"}, ": expected value, a JavaScript expression, with"),
-        ({"source": "page", "value": "x", "give": "second"}, ': expected give = "change" or "end", no when and no'),
-        ({"source": "reports", "when": "x"}, ': expected give = "change" or "end", no when and no scale'),
-    ],
-)
-def test_mistake_in_a_reward_is_told(reward: dict[str, Any], complaint: str) -> None:
-    assert refusal(RewardTable, reward).startswith(complaint)
-
-
-# ── episodes ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def test_condition_without_a_reason_stands_alone() -> None:
     episode = EpisodeTable.model_validate({"done": "lives == 0", "truncated": {"time up": "clock == 0"}})
     assert episode.done == {"": "lives == 0"}
     assert episode.truncated == {"time up": "clock == 0"}
-
-
-@pytest.mark.parametrize(
-    ("episode", "complaint"),
-    [
-        ({"done": "lives ="}, "done: expected a condition such as"),
-        ({"text": "Score"}, "text: expected a name of lower-case letters"),
-        ({"picture": [0, 0, 0, 9]}, "picture: expected [x, y, width, height] in pixels"),
-    ],
-)
-def test_mistake_in_an_episode_is_told(episode: dict[str, Any], complaint: str) -> None:
-    assert refusal(EpisodeTable, episode).startswith(complaint)
-
-
-# ── together ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 @pytest.mark.parametrize(
@@ -139,9 +86,28 @@ def test_name_that_a_condition_or_a_reward_could_not_say_is_refused(name: str) -
         GameTables.model_validate({"reset": {"by": "keys"}, "sources": {name: SOURCES["score"]}})
 
 
-@pytest.mark.parametrize(
-    ("table", "complaint"),
-    [
+MISTAKES: dict[type[BaseModel], list[tuple[dict[str, Any], str]]] = {
+    Step: [
+        ({}, ": expected exactly one of keys, type, click and restore; or only until"),
+        ({"keys": ["NoSuchKey"]}, "keys.0: "),
+        ({"click": [1]}, "click: expected [x, y] in pixels"),
+        ({"to": "a", "until": "x"}, ": expected restore and to together"),
+        ({"keys": ["a"], "every_s": 1}, ": expected until with every_s"),
+        ({"until": "f()"}, "until: 'f()' is not allowed in a condition"),
+    ],
+    RewardTable: [
+        ({"source": "score", "when": "lives ="}, "when: expected a condition such as"),
+        ({"source": "score", "value": "game.score"}, ": expected value, a JavaScript expression, with"),
+        ({"source": "page"}, ": expected value, a JavaScript expression, with"),
+        ({"source": "page", "value": "x", "give": "second"}, ': expected give = "change" or "end", no when and no'),
+        ({"source": "reports", "when": "x"}, ': expected give = "change" or "end", no when and no scale'),
+    ],
+    EpisodeTable: [
+        ({"done": "lives ="}, "done: expected a condition such as"),
+        ({"text": "Score"}, "text: expected a name of lower-case letters"),
+        ({"picture": [0, 0, 0, 9]}, "picture: expected [x, y, width, height] in pixels"),
+    ],
+    GameTables: [
         ({"reset": {"by": "keys"}}, ': expected [sources] with reset.by = "keys"'),
         ({"reset": {"steps": [{"keys": ["a"]}]}}, ': expected [sources] with reset.by = "keys"'),
         ({"episode": {"ready_timeout_s": 5}}, ": expected [sources] with [episode]"),
@@ -176,6 +142,11 @@ def test_name_that_a_condition_or_a_reward_could_not_say_is_refused(name: str) -
         ({"sources": SOURCES}, ': expected reset.by = "restart" or "keys" with [sources]'),
         ({"sources": SOURCES, "reset": {"by": "page"}}, ': expected no [sources] with reset.by = "page": what a page'),
     ],
+}
+
+
+@pytest.mark.parametrize(
+    ("model", "table", "complaint"), [(model, *case) for model, cases in MISTAKES.items() for case in cases]
 )
-def test_tables_that_do_not_fit_together_are_told(table: dict[str, Any], complaint: str) -> None:
-    assert refusal(GameTables, table).startswith(complaint)
+def test_mistake_in_a_table_is_told(model: type[BaseModel], table: dict[str, Any], complaint: str) -> None:
+    assert refusal(model, table).startswith(complaint)

@@ -5,25 +5,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pluriverse_server.manifest.sources import (
-    MAX_COORDINATE,
-    AccessibilitySource,
-    AnySource,
-    BarSource,
-    ChangeSource,
-    ColourSource,
-    CountSource,
-    DialSource,
-    FileSource,
-    LogSource,
-    MemorySource,
-    NumberSource,
-    PixelSource,
-    ProcessSource,
-    PythonSource,
-    TemplateSource,
-    TextSource,
-)
+from pluriverse_server.manifest import sources
+from pluriverse_server.manifest.sources import MAX_COORDINATE, AnySource, PixelSource
 from pydantic import TypeAdapter, ValidationError
 
 SCREEN = {"from": "screen", "region": [1, 2, 30, 40]}
@@ -41,25 +24,28 @@ any_source: TypeAdapter[AnySource] = TypeAdapter(AnySource)
 @pytest.mark.parametrize(
     ("table", "kind"),
     [
-        (NUMBER, NumberSource),
-        ({**SCREEN, "read": "text"}, TextSource),
-        ({**SCREEN, "read": "template", "image": "over.png"}, TemplateSource),
-        ({**SCREEN, "read": "bar", "colour": "#ff0000"}, BarSource),
-        ({**SCREEN, "read": "colour", "colour": "#FF00aa"}, ColourSource),
-        ({**SCREEN, "read": "change"}, ChangeSource),
-        ({**SCREEN, "read": "count", "image": "life.png"}, CountSource),
-        (DIAL, DialSource),
-        (DIAL | {"angles": [225, -45], "centre": [15.5, 20], "radius": [8, 12.5], "empty": ["#000000"]}, DialSource),
-        (PIXEL, PixelSource),
-        ({"from": "python", "file": "read.py", "region": [1, 2, 3, 4]}, PythonSource),
-        ({"from": "log", "pattern": r"score (?P<value>\d+)"}, LogSource),
-        (FILE, FileSource),
-        ({**FILE, "format": "csv", "key": "-1.score"}, FileSource),
-        ({**MEMORY, "module": "game", "offset": -8, "pointers": [16, -8]}, MemorySource),
-        ({**MEMORY, "pattern": PATTERN}, MemorySource),
-        ({**MEMORY, "module": "game", "pattern": PATTERN, "process": "engine"}, MemorySource),
-        ({"from": "accessibility", "role": "label"}, AccessibilitySource),
-        ({"from": "process", "read": "exit"}, ProcessSource),
+        (NUMBER, sources.NumberSource),
+        ({**SCREEN, "read": "text"}, sources.TextSource),
+        ({**SCREEN, "read": "template", "image": "over.png"}, sources.TemplateSource),
+        ({**SCREEN, "read": "bar", "colour": "#ff0000"}, sources.BarSource),
+        ({**SCREEN, "read": "colour", "colour": "#FF00aa"}, sources.ColourSource),
+        ({**SCREEN, "read": "change"}, sources.ChangeSource),
+        ({**SCREEN, "read": "count", "image": "life.png"}, sources.CountSource),
+        (DIAL, sources.DialSource),
+        (
+            DIAL | {"angles": [225, -45], "centre": [15.5, 20], "radius": [8, 12.5], "empty": ["#000000"]},
+            sources.DialSource,
+        ),
+        (PIXEL, sources.PixelSource),
+        ({"from": "python", "file": "read.py", "region": [1, 2, 3, 4]}, sources.PythonSource),
+        ({"from": "log", "pattern": r"score (?P<value>\d+)"}, sources.LogSource),
+        (FILE, sources.FileSource),
+        ({**FILE, "format": "csv", "key": "-1.score"}, sources.FileSource),
+        ({**MEMORY, "module": "game", "offset": -8, "pointers": [16, -8]}, sources.MemorySource),
+        ({**MEMORY, "pattern": PATTERN}, sources.MemorySource),
+        ({**MEMORY, "module": "game", "pattern": PATTERN, "process": "engine"}, sources.MemorySource),
+        ({"from": "accessibility", "role": "label"}, sources.AccessibilitySource),
+        ({"from": "process", "read": "exit"}, sources.ProcessSource),
     ],
 )
 def test_table_is_what_it_is_read_from_and_how(table: dict[str, Any], kind: type) -> None:

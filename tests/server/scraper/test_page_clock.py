@@ -16,50 +16,26 @@ from pluriverse_server.scraper.page_clock import Stuck
 from support.pages import SIDE_CLICKS, SIDES, short_folder, write_runtime
 from support.stepped import Stepped, stepped
 
+# Key codes that aren't ASCII's: https://w3c.github.io/uievents/#fixed-virtual-key-codes, and Chromium's own.
 _CODES: Final = {
-    **{f"{letter}{letter.upper()}": f"Key{letter.upper()}" for letter in string.ascii_lowercase},
-    **{f"{digit}{shifted}": f"Digit{digit}" for digit, shifted in zip(string.digits, ")!@#$%^&*(", strict=True)},
-    "`~": "Backquote",
-    "-_": "Minus",
-    "=+": "Equal",
-    "[{": "BracketLeft",
-    "]}": "BracketRight",
-    "\\|": "Backslash",
-    ";:": "Semicolon",
-    "'\"": "Quote",
-    ",<": "Comma",
-    ".>": "Period",
-    "/?": "Slash",
-    " ": "Space",
-}
-# Of those that aren't ASCII's: https://w3c.github.io/uievents/#fixed-virtual-key-codes, and Chromium's own.
-_KEY_CODES: Final = {
-    "Backquote": 192,
-    "Minus": 189,
-    "Equal": 187,
-    "BracketLeft": 219,
-    "BracketRight": 221,
-    "Backslash": 220,
-    "Semicolon": 186,
-    "Quote": 222,
-    "Comma": 188,
-    "Period": 190,
-    "Slash": 191,
-    "Space": 32,
+    **{f"{letter}{letter.upper()}": (f"Key{letter.upper()}", ord(letter.upper())) for letter in string.ascii_lowercase},
+    **{f"{digit}{')!@#$%^&*('[int(digit)]}": (f"Digit{digit}", ord(digit)) for digit in string.digits},
+    "`~": ("Backquote", 192),
+    "-_": ("Minus", 189),
+    "=+": ("Equal", 187),
+    "[{": ("BracketLeft", 219),
+    "]}": ("BracketRight", 221),
+    "\\|": ("Backslash", 220),
+    ";:": ("Semicolon", 186),
+    "'\"": ("Quote", 222),
+    ",<": ("Comma", 188),
+    ".>": ("Period", 190),
+    "/?": ("Slash", 191),
+    " ": ("Space", 32),
 }
 
-KEYS: Final = {
-    character: (character, code, _KEY_CODES.get(code, ord(code[-1])))
-    for characters, code in _CODES.items()
-    for character in characters
-}
+KEYS: Final = {character: [character, *code] for characters, code in _CODES.items() for character in characters}
 """``key``, ``code`` and ``keyCode`` of a ``KeyboardEvent``, by character."""
-
-LISTEN: Final = """
-  const typed = [];
-  addEventListener("keydown", ({ key, code, keyCode }) => { if (key !== "Shift") typed.push([key, code, keyCode]) });
-"""
-"""A page's script that notes them in ``typed``."""
 
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
@@ -196,7 +172,11 @@ PAGES = {
     "Late": """<script>
       onmouseover = onmousemove = ({ type }) => { game.state = [...game.state, type] };
     </script>""",
-    "Keys": f"<script>{LISTEN} on['~'] = () => {{ game.state = typed }}</script>",
+    "Keys": """<script>
+      const typed = [];
+      onkeydown = ({ key, code, keyCode }) => { if (key !== "Shift") typed.push([key, code, keyCode]) };
+      on["~"] = () => { game.state = typed };
+    </script>""",
     "Sides": SIDES,
     "Ends": "<script>on.w = () => setTimeout(() => { game.score = 5; game.over = 'won' }, 50)</script>",
 }
@@ -366,7 +346,7 @@ async def test_ascii_comes_from_the_keys_of_a_us_keyboard(played: Stepped) -> No
     await played.play("pages.Keys-v0", 1)
     characters = sorted(KEYS)
     await played.step([KeyEvent(ord(character), down) for character in characters for down in (True, False)], 2)
-    assert state(played) == [list(KEYS[character]) for character in characters]
+    assert state(played) == [KEYS[character] for character in characters]
 
 
 async def test_back_and_forward_are_the_pages_buttons_and_leave_nothing(played: Stepped) -> None:

@@ -1,11 +1,9 @@
-"""Runtimes of pages that differ in their manifest: by address, in the page, with more allowed, with mistakes."""
+"""Runtimes of pages that differ in their manifest: in the page, with more allowed, with mistakes."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from pathlib import Path
 
 import pytest
-from aiohttp import web
 from pluriverse_server.manifest.runtime import Manifest, ManifestError, load
 from pluriverse_server.process import StartError
 from support.in_process import make_remote
@@ -25,36 +23,10 @@ async def played(pages: dict[str, str], keys: str = "", **options: str) -> Async
             yield remote
 
 
-@asynccontextmanager
-async def site(folder: Path) -> AsyncGenerator[str]:
-    """The pages of a runtime as somebody else's server has them; its origin."""
-    app = web.Application()
-    app.router.add_static("/", folder)
-    runner = web.AppRunner(app)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    try:
-        yield f"http://127.0.0.1:{runner.addresses[0][1]}"
-    finally:
-        await runner.cleanup()
-
-
 async def earn(remote: PageRemote) -> None:
     """A key earns a reward."""
     await remote.press("a")
     await remote.agent.hear_method("v0.env.reward", reward=1.0)
-
-
-@pytest.mark.slow
-async def test_page_of_any_server_is_played() -> None:
-    with short_folder() as elsewhere, short_folder() as folder:
-        write_runtime(elsewhere, {"Good": GOOD})
-        async with site(elsewhere / "www") as origin:
-            place = f'url = "{origin}/{{env.page}}.html?seed={{seed}}"'
-            async with page_remote(write_runtime(folder, {"Good": GOOD, "Gone": ""}, place=place)) as remote:
-                await earn(remote)
-                await remote.play("Good", seed=5)
-                assert await remote.text() == "seed 5"
 
 
 async def test_episodes_of_one_page_begin_in_it_and_others_and_one_that_has_moved_navigate() -> None:

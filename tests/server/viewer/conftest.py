@@ -3,6 +3,7 @@
 from collections.abc import AsyncGenerator
 from pathlib import Path
 
+import aiohttp
 import pytest
 import pytest_asyncio
 from pluriverse_server.viewer.web_app import NOVNC
@@ -18,6 +19,12 @@ async def remote(tmp_path: Path) -> AsyncGenerator[Remote]:
     """Serves the viewer; nothing answers at ``vnc_socket`` until a test puts something there."""
     async with serve_viewer(tmp_path / "vnc.sock") as served:
         yield served
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def session() -> AsyncGenerator[aiohttp.ClientSession]:
+    async with aiohttp.ClientSession() as client:
+        yield client
 
 
 @pytest_asyncio.fixture(loop_scope="module")

@@ -1,11 +1,9 @@
 import asyncio
 import struct
-from collections.abc import AsyncGenerator
 from typing import Any
 
 import aiohttp
 import pytest
-import pytest_asyncio
 from aiohttp import WSMsgType
 from support.desktop import Desktop
 from support.viewer_remote import EYE, Remote
@@ -21,12 +19,6 @@ CLICK = struct.pack("!BBHH", 5, 1, 20, 30) + struct.pack("!BBHH", 5, 0, 20, 30)
 
 # More than all the buffers between two sockets of this machine hold.
 MORE_THAN_BUFFERS = 96 * 2**20
-
-
-@pytest_asyncio.fixture(loop_scope="module")
-async def session() -> AsyncGenerator[aiohttp.ClientSession]:
-    async with aiohttp.ClientSession() as client:
-        yield client
 
 
 async def receive(websocket: WebSocket, size: int) -> bytes:

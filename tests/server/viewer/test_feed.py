@@ -17,11 +17,8 @@ WebSocket = aiohttp.ClientWebSocketResponse[Any]
 
 
 @pytest_asyncio.fixture(loop_scope="module")
-async def socket(remote: Remote) -> AsyncGenerator[WebSocket]:
-    async with (
-        aiohttp.ClientSession() as session,
-        session.ws_connect(remote.url("state?password=sesame"), max_msg_size=0) as websocket,
-    ):
+async def socket(remote: Remote, session: aiohttp.ClientSession) -> AsyncGenerator[WebSocket]:
+    async with session.ws_connect(remote.url("state?password=sesame"), max_msg_size=0) as websocket:
         yield websocket
 
 
@@ -35,13 +32,10 @@ async def test_snapshots_come_by_themselves_and_follow_the_state(remote: Remote,
 
 
 async def test_a_change_is_sent_without_waiting_for_the_interval(
-    remote: Remote, monkeypatch: pytest.MonkeyPatch
+    remote: Remote, session: aiohttp.ClientSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(feed, "INTERVAL_S", 3600.0)
-    async with (
-        aiohttp.ClientSession() as session,
-        session.ws_connect(remote.url("state?password=sesame")) as websocket,
-    ):
+    async with session.ws_connect(remote.url("state?password=sesame")) as websocket:
         await websocket.receive_json(timeout=60)
         remote.state["env_state"] = "resetting"
         remote.sessions.changed()
@@ -66,15 +60,12 @@ async def test_anything_else_than_a_ping_ends_the_feed(socket: WebSocket, text: 
 
 
 async def test_browser_that_does_not_read_gets_no_pile_of_old_snapshots(
-    remote: Remote, monkeypatch: pytest.MonkeyPatch
+    remote: Remote, session: aiohttp.ClientSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(feed, "INTERVAL_S", 0.001)
     remote.state["padding"] = "x" * 2**20
     changes = 300  # MiB: more than the buffers between two sockets hold
-    async with (
-        aiohttp.ClientSession() as session,
-        session.ws_connect(remote.url("state?password=sesame"), max_msg_size=0) as websocket,
-    ):
+    async with session.ws_connect(remote.url("state?password=sesame"), max_msg_size=0) as websocket:
         for change in range(changes):
             remote.state["change"] = change
             remote.sessions.changed()

@@ -1,11 +1,10 @@
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import aiohttp
 import pytest
-import pytest_asyncio
 from aiohttp import WSMsgType
 from pluriverse_server.viewer import routes, sessions
 from support.desktop import Desktop
@@ -14,12 +13,6 @@ from support.waiting import DEADLINE_S
 from yarl import URL
 
 pytestmark = [pytest.mark.display, pytest.mark.asyncio(loop_scope="module")]
-
-
-@pytest_asyncio.fixture(loop_scope="module")
-async def session() -> AsyncGenerator[aiohttp.ClientSession]:
-    async with aiohttp.ClientSession() as client:
-        yield client
 
 
 async def test_address_without_its_slash_leads_to_the_page_and_repeats_no_password(

@@ -3,12 +3,12 @@
 import importlib.util
 import json
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 from support.scripts import load_script
 
 ROOT = Path(__file__).resolve().parents[3]
+tool = load_script(ROOT / "tools/vendor_assets.py")
 
 NPM = """#!/bin/sh
 test "$1" = ci && test -f package-lock.json || exit 64
@@ -23,11 +23,6 @@ echo MPL > docs/LICENSE.MPL-2.0
 """
 
 
-@pytest.fixture
-def tool() -> ModuleType:
-    return load_script(ROOT / "tools/vendor_assets.py")
-
-
 def put_npm(folder: Path, script: str, monkeypatch: pytest.MonkeyPatch) -> None:
     (folder / "bin").mkdir(exist_ok=True)
     npm = folder / "bin/npm"
@@ -36,39 +31,26 @@ def put_npm(folder: Path, script: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", f"{npm.parent}:/usr/bin:/bin")
 
 
-def test_copies_what_the_page_needs_with_its_licences_and_nothing_else(
-    tool: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_what_the_page_needs_is_copied_with_its_licences_and_nothing_else_and_modules_become_one_expression(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     put_npm(tmp_path, NPM, monkeypatch)
-    target = tmp_path / "novnc"
-    assert tool.vendor(target, tmp_path / "pages") is True
+    target, pages = tmp_path / "novnc", tmp_path / "pages"
+    assert tool.vendor(target, pages) is True
     files = {str(path.relative_to(target)) for path in target.rglob("*") if path.is_file()}
     assert files == {"core/rfb.js", "vendor/pako/LICENSE", "LICENSE.txt", "docs/LICENSE.MPL-2.0", ".pinned"}
-
-
-def test_modules_become_one_expression(tool: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    put_npm(tmp_path, NPM, monkeypatch)
-    pages = tmp_path / "pages"
-    assert tool.vendor(tmp_path / "novnc", pages) is True
-    assert {path.name for path in pages.iterdir()} == {
-        "dom-accessibility-api.js",
-        "dom-accessibility-api.LICENSE.md",
-        ".pinned",
-    }
-    written = (pages / "dom-accessibility-api.js").read_text()
+    module = "dom-accessibility-api"
+    assert {path.name for path in pages.iterdir()} == {f"{module}.js", f"{module}.LICENSE.md", ".pinned"}
+    written = (pages / f"{module}.js").read_text()
     assert '"index": (exports, require) => {' in written
     assert '"parts/name": (exports, require) => {\nexports.name = "found";' in written
-
-
-def test_second_run_needs_no_npm(tool: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    put_npm(tmp_path, NPM, monkeypatch)
-    assert tool.vendor(tmp_path / "novnc", tmp_path / "pages") is True
+    # A second run needs no npm.
     put_npm(tmp_path, "#!/bin/sh\nexit 1\n", monkeypatch)
-    assert tool.vendor(tmp_path / "novnc", tmp_path / "pages") is False
+    assert tool.vendor(target, pages) is False
 
 
 def test_failure_of_npm_is_told_with_what_npm_said_and_a_remedy(
-    tool: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     put_npm(tmp_path, "#!/bin/sh\necho 'npm error ENOTFOUND' >&2\nexit 1\n", monkeypatch)
     with pytest.raises(tool.AssetsError, match=r"(?s)ENOTFOUND.*make assets"):
@@ -76,9 +58,7 @@ def test_failure_of_npm_is_told_with_what_npm_said_and_a_remedy(
     assert not (tmp_path / "novnc").exists()
 
 
-def test_missing_npm_is_told_with_how_to_get_one(
-    tool: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_missing_npm_is_told_with_how_to_get_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def is_absent(name: str) -> None:
         del name
 

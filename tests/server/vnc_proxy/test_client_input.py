@@ -147,11 +147,14 @@ async def test_buttons_come_in_the_order_in_which_a_client_without_the_extension
 
 
 @once
-async def test_keys_of_a_client_that_hangs_up_are_released(screen: Screen, client: RfbClient, window: Window) -> None:
-    for keysym in (GREEK[0], ord("!"), XK.XK_Left, XK.XK_Shift_L):
-        client.key(keysym, True)
-    await asyncio.to_thread(window.wait_for_held, 4)
-    client.close()
+async def test_keys_and_buttons_of_a_client_that_hangs_up_are_released(screen: Screen, window: Window) -> None:
+    with await asyncio.to_thread(lambda: RfbClient("127.0.0.1", screen.options.vnc_port, nine_buttons=True)) as client:
+        for keysym in (GREEK[0], ord("!"), XK.XK_Left, XK.XK_Shift_L):
+            client.key(keysym, True)
+        await asyncio.to_thread(window.wait_for_held, 4)
+        client.pointer(30, 40, 1 | 256)
+        assert [await asyncio.to_thread(window.clicked) for _ in range(2)] == [(1, True), (9, True)]
+    assert {await asyncio.to_thread(window.clicked) for _ in range(2)} == {(1, False), (9, False)}
     await asyncio.to_thread(window.wait_for_held, 0)
 
 
@@ -239,11 +242,3 @@ async def test_person_with_the_viewer_may_do_more_than_an_agent(screen: Screen, 
         assert await typed(window, 1) == [ord("a")]
         person.pointer(10, 10, 1)
         await asyncio.to_thread(window.event, X.ButtonPress)
-
-
-@once
-async def test_buttons_of_a_client_that_hangs_up_are_released(screen: Screen, window: Window) -> None:
-    with await asyncio.to_thread(lambda: RfbClient("127.0.0.1", screen.options.vnc_port, nine_buttons=True)) as client:
-        client.pointer(30, 40, 1 | 256)
-        assert [await asyncio.to_thread(window.clicked) for _ in range(2)] == [(1, True), (9, True)]
-    assert {await asyncio.to_thread(window.clicked) for _ in range(2)} == {(1, False), (9, False)}

@@ -5,8 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from pluriverse_server.manifest.sources import AccessibilitySource
-from pluriverse_server.sources.program import accessibility, make_program_reader
+from pluriverse_server.sources.program import accessibility
 from pluriverse_server.sources.program.accessibility import MAX_WIDGETS, AccessibilityReader, all_widgets
 from pluriverse_server.sources.program.bus import Bus, BusObject
 from pluriverse_server.sources.reading import SourceError
@@ -14,7 +13,7 @@ from support.ports import listens
 from support.program import running, target, until_value
 from support.typist import Typist
 from support.waiting import until
-from support.widgets import GAME, Played, bus_for, playing
+from support.widgets import GAME, Played, bus_for, playing, reader_of
 from support.xvfb import xvfb
 
 pytestmark = [pytest.mark.display, pytest.mark.skipif(not GAME.exists(), reason="gnome-2048 is not installed")]
@@ -96,10 +95,8 @@ def test_program_that_ends_has_no_value_and_the_next_one_is_found(played: Played
 
 
 def test_program_without_a_bus_is_an_error_that_says_how_it_gets_one(tmp_path: Path) -> None:
-    table = AccessibilitySource.model_validate({"from": "accessibility", "role": "label"})
-    reader = make_program_reader(table, target(tmp_path, environment={"HOME": "/"}))
     with pytest.raises(SourceError, match=r"set accessibility = true in \[program\]"):
-        reader.read()
+        reader_of(target(tmp_path, environment={"HOME": "/"}), role="label").read()
 
 
 def test_button_below_a_table_with_more_cells_than_are_looked_through_is_found(tmp_path: Path) -> None:
@@ -108,8 +105,7 @@ def test_button_below_a_table_with_more_cells_than_are_looked_through_is_found(t
         rows = [str(number) for number in range(MAX_WIDGETS)]
         with running(["yad", "--list", "--column=Number", *rows], environment):
             for role, name in (("push button", "^OK$"), ("table cell", "^0$")):
-                table = AccessibilitySource.model_validate({"from": "accessibility", "role": role, "name": name})
-                reader = make_program_reader(table, target(tmp_path, environment=environment))
+                reader = reader_of(target(tmp_path, environment=environment), role=role, name=name)
                 until_value(reader, 0 if name == "^0$" else "OK")
                 reader.close()
 
@@ -142,8 +138,7 @@ def test_accessibility_bus_of_an_ordinary_session_is_asked_for(tmp_path: Path) -
     with xvfb() as screen:
         environment = {**screen.environment, "HOME": str(tmp_path), "XDG_RUNTIME_DIR": str(tmp_path)}
         environment |= {"DBUS_SESSION_BUS_ADDRESS": address, "GSETTINGS_BACKEND": "memory"}
-        table = AccessibilitySource.model_validate({"from": "accessibility", "role": "frame"})
-        reader = make_program_reader(table, target(tmp_path, environment=environment))
+        reader = reader_of(target(tmp_path, environment=environment), role="frame")
         session = ["dbus-daemon", "--session", f"--address={address}", "--nofork"]
         with running(session, environment), running([str(GAME)], environment):
             until(lambda: listens(tmp_path / "session"))
