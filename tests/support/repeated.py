@@ -31,13 +31,10 @@ class Step(NamedTuple):
 
 def assert_repeatable(env_id: str, remotes: str, *, frame_skip: int, steps: int) -> None:
     """Play an episode in lockstep twice, and another seed's between: those of one seed are the same."""
-    env = PluriverseEnv(env_id, remotes=remotes, clock="lockstep", frame_skip=frame_skip)
-    try:
+    with PluriverseEnv(env_id, remotes=remotes, clock="lockstep", frame_skip=frame_skip) as env:
         if env.core.described.lockstep != "exact":
             pytest.skip("addresses differ each time on this machine")
         first, other, again = (played(env, seed, steps) for seed in (3, 4, 3))
-    finally:
-        env.close()
     assert first == again
     assert first != other
 
