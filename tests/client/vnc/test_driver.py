@@ -10,13 +10,14 @@ from collections.abc import Callable, Generator
 import numpy as np
 import pytest
 from pluriverse.rfb import Region, RfbProtocolError
+from pluriverse.rfb.errors import BadHandshake
 from pluriverse.vnc import Frame, VncConnection, VncOptions, connect, wait_for_frames
 from pluriverse.vnc.options import Implementation
 from pluriverse_protocol.events import KeyEvent, PointerEvent
 from pluriverse_protocol.rfb.messages import fence
 from pluriverse_protocol.rfb.numbers import ClientMessage, FenceFlag
 from support.rfb_encoders import rectangle, update
-from support.sockets import DEADLINE_S
+from support.sockets import DEADLINE_S, listening
 from support.vnc_servers import Peer, one_colour, server, wait_for_error
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
@@ -82,6 +83,12 @@ def read_only(peer: Peer) -> None:
         peer.message()
 
 
+def test_what_is_no_vnc_server_is_told() -> None:
+    no_greeting = b"HTTP/1.1 400 Bad Request\r\n\r\n"
+    with listening(lambda connected: connected.sendall(no_greeting)) as port, pytest.raises(BadHandshake):
+        connect("127.0.0.1", port)
+
+
 def test_frame_is_none_until_the_first_update_then_shows_it(connects: Connect) -> None:
     go = threading.Event()
 
@@ -105,6 +112,15 @@ def test_frame_is_none_until_the_first_update_then_shows_it(connects: Connect) -
     assert (frame.updates, frame.pixels) == (1, WIDTH * HEIGHT)
     assert before <= frame.at <= time.time()
     assert connection.frame() is frame
+
+
+def test_what_comes_with_the_end_of_the_handshake_is_not_lost(connects: Connect) -> None:
+    def script(peer: Peer) -> None:
+        # The first update is on its way before it is asked for, right behind ServerInit.
+        peer.send(one_colour(WIDTH, HEIGHT, 50))
+        read_only(peer)
+
+    assert (next_frame(connects(script)).array == 50).all()
 
 
 def test_frames_are_never_torn_and_stay_as_they_are(connects: Connect) -> None:
