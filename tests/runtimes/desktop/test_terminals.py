@@ -7,7 +7,7 @@ from typing import Any, Final
 import pytest
 from pluriverse_server.manifest.key_combinations import parse_combination
 from pluriverse_server.x11.connection import hang_up, open_display
-from support.free_games import playing
+from support.free_games import Played, playing
 from support.input_devices import MODIFIERS
 from support.nightly import nightly_but
 from support.rfb import RfbClient
@@ -70,7 +70,16 @@ def events_of(escape: str) -> tuple[list[Event], list[Event]]:
     return down, up
 
 
-async def test_what_the_environment_does_not_name_reaches_no_program() -> None:
+async def send(game: Played, way: str, events: list[Event]) -> None:
+    if way == "rewarder":
+        await game.agent.send("v0.agent.action", {"action": events})
+        return
+    for kind, *values in events:
+        (game.viewer.key if kind == "KeyEvent" else game.viewer.pointer)(*values)
+
+
+@pytest.mark.parametrize("way", ["vnc", "rewarder"])
+async def test_what_the_environment_does_not_name_reaches_no_program(way: str) -> None:
     async with playing("Vitetris") as game:
         described = next(said for said in reversed(game.agent.heard) if said["method"] == "v0.env.describe")
         spaces = described["body"]["spaces"]
@@ -82,12 +91,12 @@ async def test_what_the_environment_does_not_name_reaches_no_program() -> None:
                 down, up = events_of(escape)
                 # The probe is let through, and comes last. An episode that begins meanwhile lifts all keys.
                 while PROBE not in held(connection):
-                    await game.agent.send("v0.agent.action", {"action": [*down, ["KeyEvent", PROBE, True]]})
+                    await send(game, way, [*down, ["KeyEvent", PROBE, True]])
                     with contextlib.suppress(TimeoutError):
                         await eventually(lambda: PROBE in held(connection), PRESSED_S)
                 assert held(connection) <= named, escape
                 assert not pointer_mask(connection), escape
-                await game.agent.send("v0.agent.action", {"action": [*up, ["KeyEvent", PROBE, False]]})
+                await send(game, way, [*up, ["KeyEvent", PROBE, False]])
                 await eventually(lambda: not held(connection))
             assert windows(connection) == before
         finally:
