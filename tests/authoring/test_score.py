@@ -107,9 +107,8 @@ LABELS = Labels(
     sources={"points": [(0.2, 0.0), (1.0, 0.2), (3.6, 0.0), (4.0, 0.06)]},
     rewards=[(1.0, 10.0), (2.0, 7.0), (4.0, 3.0)],
 )
-
-
 BEGUN = LabelledEpisode(begin=0.2)
+QUIET = Console(quiet=True)
 
 
 def make(
@@ -124,10 +123,6 @@ def make(
 
 def report(path: Path) -> dict[str, Any]:
     return json.loads(path.with_name("a.report.json").read_text())
-
-
-def quiet() -> Console:
-    return Console(quiet=True)
 
 
 def told(directory: Path, paths: list[Path] | None = None, *, write: bool = True) -> tuple[int, str]:
@@ -146,7 +141,7 @@ def test_a_recording_that_is_scraped_as_it_was_is_perfect(tmp_path: Path) -> Non
     _, text = told(tmp_path, write=False)
     assert all(said in text for said in ("3: 100/100", "1: 100/100", "a.plrec"))
     assert not path.with_name("a.report.json").exists()
-    assert score(tmp_path, console=quiet()) == 0
+    assert score(tmp_path, console=QUIET) == 0
     document = report(path)
     assert document["perfect"] is True
     assert document["disagreements"] == []
@@ -169,7 +164,7 @@ def test_a_recording_that_is_scraped_as_it_was_is_perfect(tmp_path: Path) -> Non
 def test_rewards_that_were_missed_or_made_up_are_told_with_a_picture(tmp_path: Path) -> None:
     labels = LABELS.model_copy(update={"rewards": [(1.0, 11.0), (2.0, 7.0), (2.9, 5.0), (4.0, 3.0)]})
     path = make(tmp_path, RECORDS, labels)
-    assert score(tmp_path, console=quiet()) == 1
+    assert score(tmp_path, console=QUIET) == 1
     kinds = found(path)
     assert [(kind, expected, got) for kind, _, expected, got in kinds] == [
         ("false reward", "nothing", "10"),
@@ -196,7 +191,7 @@ def test_a_picture_shows_the_screen_of_the_moment_with_the_region_outlined(tmp_p
 
     labels = LABELS.model_copy(update={"sources": {"points": [(0.2, 0.0), (2.0, 0.5), (3.6, 0.0), (4.0, 0.06)]}})
     path = make(tmp_path, RECORDS, labels)
-    assert score(tmp_path, console=quiet()) == 1
+    assert score(tmp_path, console=QUIET) == 1
     # It stays wrong, and is told once.
     assert [(kind, expected, got) for kind, _, expected, got in found(path)] == [("wrong reading", "0", "0.2")]
     (shown,) = (path.parent / "a.disagreements").iterdir()
@@ -212,7 +207,7 @@ def test_a_true_end_that_was_not_seen_and_a_seen_one_that_is_not_true(tmp_path: 
         LabelledEpisode(begin=3.7, end=5.0, done="terminated"),
     ]
     path = make(tmp_path, RECORDS, LABELS.model_copy(update={"episodes": episodes}))
-    assert score(tmp_path, console=quiet()) == 1
+    assert score(tmp_path, console=QUIET) == 1
     assert [(kind, expected, got) for kind, _, expected, got in found(path)] == [
         ("false end", "nothing", "terminated: lost"),
         ("missed end", "truncated", "nothing"),
@@ -227,7 +222,7 @@ def test_episodes_that_were_not_played_and_not_labelled_disagree(tmp_path: Path)
         update={"episodes": [LABELS.episodes[0], LabelledEpisode(begin=6.0, end=6.5)], "rewards": LABELS.rewards[:2]}
     )
     path = make(tmp_path, RECORDS, labels)
-    assert score(tmp_path, console=quiet()) == 1
+    assert score(tmp_path, console=QUIET) == 1
     kinds = [kind for kind, _, _, _ in found(path)]
     assert kinds == ["false episode", "false reward", "missed episode"]
 
@@ -245,7 +240,7 @@ def test_a_program_that_ended_truncates_its_episode_with_what_it_had_earned(tmp_
         rewards=[(1.0, 10.0)],
     )
     make(tmp_path, records, labels)
-    assert score(tmp_path, console=quiet()) == 0
+    assert score(tmp_path, console=QUIET) == 0
 
 
 def test_an_end_that_is_seen_after_the_next_episode_was_asked_for_still_counts(tmp_path: Path) -> None:
@@ -261,7 +256,7 @@ def test_an_end_that_is_seen_after_the_next_episode_was_asked_for_still_counts(t
     ]
     labels = LABELS.model_copy(update={"episodes": LABELS.episodes[:1], "rewards": LABELS.rewards[:2], "sources": {}})
     make(tmp_path, records, labels)
-    assert score(tmp_path, console=quiet()) == 0
+    assert score(tmp_path, console=QUIET) == 0
 
 
 @pytest.mark.parametrize(
@@ -276,7 +271,7 @@ def test_a_recording_that_does_not_fit_is_refused(
 ) -> None:
     make(tmp_path, records, header=header)
     with pytest.raises(AuthoringError, match=complaint):
-        score(tmp_path, console=quiet())
+        score(tmp_path, console=QUIET)
 
 
 def test_a_recording_without_labels_is_listed_and_the_others_are_scored(tmp_path: Path) -> None:
@@ -320,18 +315,18 @@ def test_labels_that_nobody_entered_and_ends_that_never_occurred_are_told(tmp_pa
 def test_an_end_that_is_seen_too_late_is_told(tmp_path: Path) -> None:
     episodes = [LabelledEpisode(begin=0.2, end=2.6, done="terminated", reason="lost"), LABELS.episodes[1]]
     path = make(tmp_path, RECORDS, LABELS.model_copy(update={"episodes": episodes}))
-    assert score(tmp_path, console=quiet()) == 1
+    assert score(tmp_path, console=QUIET) == 1
     assert [(kind, expected) for kind, _, expected, _ in found(path)] == [("late end", "at most 0.2 s")]
     with (tmp_path / "runtime.toml").open("a") as file:
         file.write('[score]\nmax_delay = "450 ms"\n')
-    assert score(tmp_path, console=quiet()) == 0
+    assert score(tmp_path, console=QUIET) == 0
 
 
 def test_reward_by_the_second_is_compared_by_its_sum_with_what_its_source_was_labelled(tmp_path: Path) -> None:
     path = make(tmp_path, RECORDS)
     with (tmp_path / "runtime.toml").open("a") as file:
         file.write('[[rewards]]\nsource = "points"\ngive = "second"\nscale = 2\n')
-    assert score(tmp_path, console=quiet()) == 0
+    assert score(tmp_path, console=QUIET) == 0
     # From 1.0 to 3.0, and from 4.0 to 5.0.
     timed = report(path)["by_second"]
     assert [(one["true"], one["scraped"]) for one in timed] == [
@@ -340,9 +335,9 @@ def test_reward_by_the_second_is_compared_by_its_sum_with_what_its_source_was_la
     ]
     later = {"points": [(0.2, 0.0), (1.4, 0.2), (3.6, 0.0), (4.0, 0.06)]}
     write_table(labels_path(path), LABELS.model_copy(update={"sources": later}))
-    assert score(tmp_path, console=quiet()) == 0, "which may be read a little later"
+    assert score(tmp_path, console=QUIET) == 0, "which may be read a little later"
     write_table(labels_path(path), LABELS.model_copy(update={"sources": {"points": [(0.2, 0.0), (4.0, 0.06)]}}))
-    assert score(tmp_path, console=quiet()) == 1
+    assert score(tmp_path, console=QUIET) == 1
     assert "wrong reward by the second" in [kind for kind, _, _, _ in found(path)]
     write_table(labels_path(path), LABELS.model_copy(update={"sources": {}}))
     status, text = told(tmp_path)
@@ -364,15 +359,15 @@ def test_what_a_page_reported_is_compared_with_the_labels(tmp_path: Path) -> Non
     labels = LABELS.model_copy(update={"episodes": LABELS.episodes[:1], "rewards": LABELS.rewards[:2], "sources": {}})
     path = make(tmp_path, reported, labels)
     (tmp_path / "runtime.toml").write_text(manifest)
-    assert score(tmp_path, console=quiet()) == 0
+    assert score(tmp_path, console=QUIET) == 0
     assert report(path)["reward"]["true"] == 2
     write_table(labels_path(path), labels.model_copy(update={"rewards": [(1.0, 11.0), (2.0, 7.0)]}))
-    assert score(tmp_path, console=quiet()) == 1
+    assert score(tmp_path, console=QUIET) == 1
 
 
 def test_a_source_that_reads_nothing_where_something_is_labelled_disagrees(tmp_path: Path) -> None:
     path = make(tmp_path, RECORDS)
     text = (tmp_path / "runtime.toml").read_text().replace('colour = "#00ff00"', 'colour = "#00ff00"\nmin = 0.5')
     (tmp_path / "runtime.toml").write_text(text)
-    assert score(tmp_path, console=quiet()) == 1
+    assert score(tmp_path, console=QUIET) == 1
     assert [kind for kind, _, _, _ in found(path)].count("missed reading") == 2

@@ -81,16 +81,7 @@ def test_what_is_right_has_no_mistakes_and_no_warnings(tmp_path: Path) -> None:
         ('until = "lives == 3"', 'until = "lives = 3"', "12: reset.steps[0].until: expected a condition such as"),
         ('"lives == 0"', '"live == 0"', "27: episode.done: names the source 'live', and there is none"),
         ("[0-9]+)", "[0-9+)", "17: sources.score.pattern: expected a regular expression"),
-    ],
-)
-def test_what_a_model_refuses_has_its_line_and_a_remedy(tmp_path: Path, before: str, after: str, expected: str) -> None:
-    found = mistakes(tmp_path, changed(before, after))
-    assert any(expected in mistake for mistake in found), found
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "expected"),
-    [
+        # What no model can check.
         (
             "[0, 0, 60, 10]",
             "[300, 0, 60, 10]",
@@ -116,9 +107,7 @@ def test_what_a_model_refuses_has_its_line_and_a_remedy(tmp_path: Path, before: 
         ),
     ],
 )
-def test_what_no_model_can_check_has_its_line_and_a_remedy(
-    tmp_path: Path, before: str, after: str, expected: str
-) -> None:
+def test_what_is_wrong_has_its_line_and_a_remedy(tmp_path: Path, before: str, after: str, expected: str) -> None:
     (tmp_path / "game.py").touch()
     found = mistakes(tmp_path, changed(before, after))
     assert any(expected in mistake for mistake in found), found

@@ -1,5 +1,6 @@
 """A forked child and its parent's environments: a clear error at once in each call, and no harm to the parent."""
 
+import contextlib
 import gzip
 import os
 import signal
@@ -143,7 +144,7 @@ MADE: Final[dict[str, Callable[[str], tuple[Any, list[Callable[[], Any]]]]]] = {
 @pytest.mark.parametrize("interface", MADE)
 def test_every_call_of_a_child_is_refused_at_once_and_the_parent_goes_on(interface: str, address: str) -> None:
     env, calls = MADE[interface](address)
-    try:
+    with contextlib.closing(env):
         begin, step = calls[0], calls[1]
         begin()
         in_a_child(*calls)
@@ -151,8 +152,6 @@ def test_every_call_of_a_child_is_refused_at_once_and_the_parent_goes_on(interfa
         step()
         begin()
         step()
-    finally:
-        env.close()
 
 
 @pytest.mark.slow

@@ -63,12 +63,9 @@ def test_remote_becomes_healthy_by_itself() -> None:
             remote.container.reload()
 
 
-def test_remote_runs_as_whatever_user_the_cluster_picks(engine: DockerClient) -> None:
-    container = engine.containers.run(IMAGE, detach=True, user="1234567890:0", **HARDENED)
-    try:
-        wait_for_greeting(container)
-    finally:
-        container.remove(force=True)
+def test_remote_runs_as_whatever_user_the_cluster_picks() -> None:
+    with in_container(user="1234567890:0") as remote:
+        wait_for_greeting(remote.container)
 
 
 @pytest.mark.parametrize("limits", [LIMITS, {}])

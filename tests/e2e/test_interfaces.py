@@ -77,13 +77,12 @@ def check_pace(env_id: str, remote: MachineRemote, rate: float, **options: Any) 
 
     A program for which the machine has no time at all must have reported the frames that are missing.
     """
-    env: Any = PluriverseEnv(env_id, remotes=remote.address, **options)
     second = round(rate)
     steps, elapsed, best = 0, 0.0, math.inf
     ended_at: list[float] = []
     deadline = time.monotonic() + DEADLINE_S
     late = late_frames(remote)
-    try:
+    with PluriverseEnv(env_id, remotes=remote.address, **options) as env:
         env.reset()
         while elapsed < LEAST_S or (best > second / rate * (1 + TOLERANCE) and time.monotonic() < deadline):
             _, _, terminated, truncated, _ = env.step(nothing(env.action_space.sample()))
@@ -95,8 +94,6 @@ def check_pace(env_id: str, remote: MachineRemote, rate: float, **options: Any) 
                 steps, elapsed = steps + 1, elapsed + ended_at[-1] - ended_at[-2]
             if len(ended_at) > second:
                 best = min(best, ended_at[-1] - ended_at[-1 - second])
-    finally:
-        env.close()
     late = late_frames(remote) - late
     told = f"{steps / elapsed:.1f} steps a second, {second / best:.1f} at best, for {rate:g}; {late:g} late frames"
     # The first may have been late by half a frame, and the last early.

@@ -124,13 +124,10 @@ def stand_idle(_: Played, seconds: int) -> None:
 def come_and_go(played: Played, count: int, clock: str = "realtime") -> None:
     """One agent after the other plays some steps."""
     for seed in range(count):
-        env = agent(played, clock)
-        try:
+        with agent(played, clock) as env:
             env.reset(seed=seed)
             for _ in range(STEPS):
                 env.step(env.action_space.sample())
-        finally:
-            env.close()
 
 
 def come_in_lockstep(played: Played, count: int) -> None:
@@ -139,12 +136,9 @@ def come_in_lockstep(played: Played, count: int) -> None:
 
 def reset(played: Played, count: int) -> None:
     """One agent begins again and again."""
-    env = agent(played, "realtime")
-    try:
+    with agent(played, "realtime") as env:
         for seed in range(count):
             env.reset(seed=seed)
-    finally:
-        env.close()
 
 
 def look(played: Played, count: int) -> None:

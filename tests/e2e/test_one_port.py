@@ -148,13 +148,10 @@ def proxied() -> Generator[tuple[Proxy, str]]:
 
 def test_game_is_played_in_lockstep_behind_a_prefix(proxied: tuple[Proxy, str]) -> None:
     proxy, url = proxied
-    env = PluriverseEnv(PONG, remotes=url, clock="lockstep", size=(84, 84))
-    try:
+    with PluriverseEnv(PONG, remotes=url, clock="lockstep", size=(84, 84)) as env:
         env.reset(seed=3)
         pictures = {env.step(2)[0].tobytes() for _ in range(20)}
         assert len(pictures) > 10
-    finally:
-        env.close()
     assert {"/some/prefix/", "/some/prefix/step"} <= set(proxy.paths)
 
 

@@ -2,7 +2,7 @@
 
 import hashlib
 import random
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple, cast
 
 import numpy as np
@@ -31,13 +31,10 @@ class Step(NamedTuple):
 
 def assert_repeatable(env_id: str, remotes: str, *, frame_skip: int, steps: int) -> None:
     """Play an episode in lockstep twice, and another seed's between: those of one seed are the same."""
-    env = PluriverseEnv(env_id, remotes=remotes, clock="lockstep", frame_skip=frame_skip)
-    try:
+    with PluriverseEnv(env_id, remotes=remotes, clock="lockstep", frame_skip=frame_skip) as env:
         if env.core.described.lockstep != "exact":
             pytest.skip("addresses differ each time on this machine")
         first, other, again = (played(env, seed, steps) for seed in (3, 4, 3))
-    finally:
-        env.close()
     assert first == again
     assert first != other
 
@@ -45,12 +42,7 @@ def assert_repeatable(env_id: str, remotes: str, *, frame_skip: int, steps: int)
 def played(env: PluriverseEnv, seed: int, steps: int) -> list[Step]:
     """Return the first steps of an episode, or all there are, with actions that are drawn from the seed."""
     env.action_space.seed(seed)
-    observation, _ = env.reset(seed=seed)
-    taken = [Step(hashed(observation), 0.0, over=False)]
-    while len(taken) <= steps and not taken[-1].over:
-        observation, reward, terminated, truncated, _ = env.step(env.action_space.sample())
-        taken.append(Step(hashed(observation), float(reward), terminated or truncated))
-    return taken
+    return played_events(env, seed, (env.action_space.sample() for _ in range(steps)))
 
 
 def hashed(observation: Any) -> str:
@@ -85,12 +77,12 @@ def drawn_events(seed: int, steps: int, keys: Sequence[int], box: Box) -> list[l
     return drawn
 
 
-def played_events(env: PluriverseEnv, seed: int, drawn: Sequence[Sequence[Event]]) -> list[Step]:
-    """Return an episode's first steps with these events, or all there are."""
+def played_events(env: PluriverseEnv, seed: int, drawn: Iterable[Any]) -> list[Step]:
+    """Return an episode's first steps with these actions, or all there are."""
     observation, _ = env.reset(seed=seed)
     taken = [Step(hashed(observation), 0.0, over=False)]
-    for events in drawn:
-        observation, reward, terminated, truncated, info = env.step(events)
+    for action in drawn:
+        observation, reward, terminated, truncated, info = env.step(action)
         assert not info.get("lost"), info
         taken.append(Step(hashed(observation), float(reward), terminated or truncated))
         if taken[-1].over:

@@ -13,7 +13,7 @@ from support.recorded import noise, recorded
 
 WIDTH, HEIGHT = 64, 40
 HEADER = Header("toy", "1.0.0", "toy.First-v0", WIDTH, HEIGHT, 60.0, 0.0)
-REGION = (8, 8, 16, 16)
+REGION, PLACE = (8, 8, 16, 16), np.s_[8:24, 8:24, :3]
 
 
 def test_compacting_keeps_every_record_of_one_that_is_cut_and_makes_it_whole(tmp_path: Path) -> None:
@@ -40,8 +40,6 @@ def test_one_that_is_damaged_is_not_compacted_and_stays_as_it_is(tmp_path: Path)
 def test_beside_the_regions_all_of_the_picture_is_as_it_was_five_times_a_second_and_where_it_stands_still() -> None:
     noise = np.random.default_rng(1)
     keeper, kept = RegionKeeper(WIDTH, HEIGHT, [REGION], OFTEN), np.zeros((HEIGHT, WIDTH, 4), np.uint8)
-    x, y, width, height = REGION
-    place = np.s_[y : y + height, x : x + width, :3]
     exact: list[float] = []
     picture = kept
     for frame in range(30):
@@ -50,7 +48,7 @@ def test_beside_the_regions_all_of_the_picture_is_as_it_was_five_times_a_second_
         for part in keeper.keep(Update(at, raw_update([((0, 0, WIDTH, HEIGHT), picture.tobytes())]))):
             assert isinstance(part, Update)
             blit(kept, part.message)
-        assert np.array_equal(kept[place], picture[place])
+        assert np.array_equal(kept[PLACE], picture[PLACE])
         if np.array_equal(kept[..., :3], picture[..., :3]):
             exact.append(at)
     assert exact == [count * 7 / 32 for count in range(5)]
@@ -70,8 +68,6 @@ def test_of_a_game_whose_pictures_take_too_much_the_rest_is_kept_seldom_and_coar
     file = RecordingFile(tmp_path / "a.plrec", HEADER)
     keeper = RegionKeeper(WIDTH, HEIGHT, [REGION], Rest(0.25, OFTEN.colours, 3_500), lambda: file.bytes)
     kept = np.zeros((HEIGHT, WIDTH, 4), np.uint8)
-    x, y, width, height = REGION
-    place = np.s_[y : y + height, x : x + width, :3]
     whole: dict[float, bool] = {}
     for at in np.arange(0, 20, 0.25).tolist():
         picture = noise.integers(256, size=(HEIGHT, WIDTH, 4), dtype=np.uint8)
@@ -80,7 +76,7 @@ def test_of_a_game_whose_pictures_take_too_much_the_rest_is_kept_seldom_and_coar
             blit(kept, part.message)
             file.write(part)
             file.flush()
-        assert np.array_equal(kept[place], picture[place])
+        assert np.array_equal(kept[PLACE], picture[PLACE])
         if np.array_equal(kept[30:].view("<u4") & COARSE, picture[30:].view("<u4") & COARSE):
             whole[at] = np.array_equal(kept[..., :3], picture[..., :3])
     # Regions of noise leave room for few pictures.

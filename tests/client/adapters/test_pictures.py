@@ -22,19 +22,6 @@ def test_grey_and_smaller_pictures_have_the_shape_that_was_asked_for() -> None:
     assert picture.dtype == np.uint8
 
 
-def test_smaller_picture_is_the_mean_of_what_it_stands_for() -> None:
-    pictures = Pictures(PictureOptions(size=(5, 10)), BOX)
-    means = SCREEN[6:16, 5:25].reshape(5, 2, 10, 2, 3).mean((1, 3))
-    np.testing.assert_allclose(pictures.make(SCREEN), means, atol=1)
-
-
-def test_of_a_screen_that_is_too_small_the_rest_is_black() -> None:
-    picture = Pictures(PictureOptions(), BOX).make(SCREEN[:10, :15])
-    np.testing.assert_array_equal(picture[:4, :10], SCREEN[6:10, 5:15])
-    assert not picture[4:].any()
-    assert not picture[:, 10:].any()
-
-
 def test_crop_beyond_the_screen_is_refused() -> None:
     PictureOptions(crop=(24, 68, 1000, 700)).require_within(1024, 768)
     with pytest.raises(ConfigurationError, match=r"crop is .*; the screen is 1024 by 768 pixels"):

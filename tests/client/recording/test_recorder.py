@@ -58,15 +58,7 @@ def test_episodes_are_told_as_the_remote_tells_them(tmp_path: Path) -> None:
         Input(2.0, PointerEvent(3, 4, 1)),
         Said(2.0, {"report": "reward", "episode": 4, "reward": 2.0}),
         Said(
-            3.0,
-            {
-                "event": "end",
-                "episode": 4,
-                "reward": 2.0,
-                "terminated": True,
-                "truncated": False,
-                "reason": "lost",
-            },
+            3.0, {"event": "end", "episode": 4, "reward": 2.0, "terminated": True, "truncated": False, "reason": "lost"}
         ),
     ]
 

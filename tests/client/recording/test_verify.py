@@ -1,5 +1,6 @@
 """Runs that are recorded and played again, on a real remote."""
 
+import contextlib
 import gzip
 import json
 import re
@@ -22,10 +23,8 @@ BREAKOUT = "gym-core.BreakoutDeterministic-v3"
 def run(remote: MachineRemote, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two episodes, and one that went back."""
     path = tmp_path_factory.mktemp("runs") / "run.plrun"
-    env = PluriverseEnv(
-        BREAKOUT, remotes=remote.address, clock="lockstep", size=(84, 84), grey=True, frame_skip=2, record=path
-    )
-    try:
+    options: dict[str, Any] = {"clock": "lockstep", "size": (84, 84), "grey": True, "frame_skip": 2, "record": path}
+    with PluriverseEnv(BREAKOUT, remotes=remote.address, **options) as env:
         for seed in (1, None):
             env.reset(seed=seed)
             for step in range(60):
@@ -35,8 +34,6 @@ def run(remote: MachineRemote, tmp_path_factory: pytest.TempPathFactory) -> Path
         env.restore(moment)
         for _ in range(10):
             env.step(2)
-    finally:
-        env.close()
     return path
 
 
@@ -90,13 +87,11 @@ def test_a_vector_is_recorded_in_one_file_and_its_episodes_are_verified_one_by_o
 ) -> None:
     path = tmp_path / "run.plrun"
     options: dict[str, Any] = {"clock": "lockstep", "record": path, "autoreset_mode": "SameStep"}
-    vector = PluriverseVectorEnv("gym-core.CartPole-v0", num_envs=2, remotes=remote.address, **options)
-    try:
+    made = PluriverseVectorEnv("gym-core.CartPole-v0", num_envs=2, remotes=remote.address, **options)
+    with contextlib.closing(made) as vector:
         vector.reset()
         for _ in range(40):
             vector.step(vector.action_space.sample() * 0)
-    finally:
-        vector.close()
     verified = verify(path, remote.address, lambda _: None)
     assert verified.difference == ""
     assert verified.episodes > 4

@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from typing import Any
 
 import numpy as np
+import pluriverse
 import pytest
 from pluriverse.endpoint import Endpoint
 from pluriverse.env.vector import VectorEnv
@@ -38,16 +39,16 @@ def waited(held: StepChannelConnection) -> Arrived:
 
 @pytest.fixture
 def pong(address: str) -> Generator[VectorEnv]:
-    env = VectorEnv(PONG)
-    env.configure(remotes=address, vision=False)
-    try:
+    with pluriverse.make(PONG, address, vision=False) as env:
         env.play_in_lockstep()
-        env.reset()
-        while env.step([[]])[0][0] is None:
-            env.wait(0.05)
+        begin(env)
         yield env
-    finally:
-        env.close()
+
+
+def begin(env: VectorEnv) -> None:
+    env.reset()
+    while env.step([[]])[0][0] is None:
+        env.wait(0.05)
 
 
 def test_step_in_another_episode_is_refused_and_the_step_channel_holds(pong: VectorEnv) -> None:
@@ -64,16 +65,10 @@ def test_step_in_another_episode_is_refused_and_the_step_channel_holds(pong: Vec
 
 
 def test_step_channel_of_an_episode_in_real_time_is_refused_in_the_remotes_own_words(address: str) -> None:
-    env = VectorEnv(PONG)
-    env.configure(remotes=address, vision=False)
-    try:
-        env.reset()
-        while env.step([[]])[0][0] is None:
-            env.wait(0.05)
+    with pluriverse.make(PONG, address, vision=False) as env:
+        begin(env)
         with pytest.raises(RemoteUnavailable, match=r"doesn't accept steps: the episode is in real time"):
             env.open_step_channel(0)
-    finally:
-        env.close()
 
 
 # ── servers that are no remotes ──────────────────────────────────────────────────────────────────────────────────────
@@ -89,17 +84,15 @@ def packed(message: Any, pixels: bytes = bytes(18), episode_id: int = 3) -> byte
 
 
 @contextlib.asynccontextmanager
-async def misbehaving(handler: Callable[[ServerConnection], Awaitable[None]]) -> AsyncGenerator[int]:
+async def opened(handler: Callable[[ServerConnection], Awaitable[None]]) -> AsyncGenerator[StepChannelConnection]:
+    """A step channel to a server that does this with it."""
     async with serve(handler, "127.0.0.1", 0, ping_interval=None, close_timeout=0.1, max_size=None) as server:
-        yield next(iter(server.sockets)).getsockname()[1]
+        endpoint = Endpoint("127.0.0.1", next(iter(server.sockets)).getsockname()[1], "secret")
+        with contextlib.closing(await asyncio.to_thread(StepChannelConnection.open, Credentials(endpoint))) as held:
+            yield held
 
 
-async def opened(port: int) -> StepChannelConnection:
-    return await asyncio.to_thread(StepChannelConnection.open, Credentials(Endpoint("127.0.0.1", port, "secret")))
-
-
-@contextlib.asynccontextmanager
-async def said(*messages: bytes | str) -> AsyncGenerator[StepChannelConnection]:
+def said(*messages: bytes | str) -> contextlib.AbstractAsyncContextManager[StepChannelConnection]:
     """A step channel on which a server says something, and then waits."""
 
     async def speak(socket: ServerConnection) -> None:
@@ -107,12 +100,7 @@ async def said(*messages: bytes | str) -> AsyncGenerator[StepChannelConnection]:
             await socket.send(message)
         await socket.wait_closed()
 
-    async with misbehaving(speak) as port:
-        held = await opened(port)
-        try:
-            yield held
-        finally:
-            held.close()
+    return opened(speak)
 
 
 @pytest.mark.parametrize("size", [20, 200, 70_000])
@@ -121,11 +109,9 @@ async def test_masked_frame_of_a_server_ends_the_step_channel(size: int) -> None
         socket.transport.write(Frame(Opcode.BINARY, bytes(size)).serialize(mask=True))
         await socket.wait_closed()
 
-    async with misbehaving(speak) as port:
-        held = await opened(port)
+    async with opened(speak) as held:
         await eventually(lambda: not held.take() and held.error is not None)
         assert "incorrect masking" in str(held.error)
-        held.close()
 
 
 async def test_what_comes_in_many_pieces_or_several_at_once_comes_out_whole_and_in_order() -> None:
@@ -166,15 +152,11 @@ async def test_server_that_hangs_up_is_told_with_its_reason_if_it_gave_one() -> 
         socket.transport.abort()
 
     for handler, expected in ((bow, r"enough\x1b[2J"), (go, "broke")):
-        async with misbehaving(handler) as port:
-            held = await opened(port)
-            try:
-                await eventually(lambda held=held: not held.take() and held.error is not None)
-                assert expected in str(held.error)
-                assert "\x1b" not in str(held.error)
-                held.step(1, [], 1, 3)
-            finally:
-                held.close()
+        async with opened(handler) as held:
+            await eventually(lambda held=held: not held.take() and held.error is not None)
+            assert expected in str(held.error)
+            assert "\x1b" not in str(held.error)
+            held.step(1, [], 1, 3)
 
 
 @pytest.mark.slow
@@ -186,7 +168,5 @@ async def test_pings_are_answered_and_are_no_messages() -> None:
         answered.set()
         await socket.wait_closed()
 
-    async with misbehaving(ping) as port:
-        held = await opened(port)
+    async with opened(ping) as held:
         await eventually(lambda: held.take() == [] and answered.is_set())
-        held.close()

@@ -40,18 +40,14 @@ SESSION = "ws://127.0.0.1/ws"
 DEADLINE_S = 60
 
 
-@contextlib.contextmanager
-def serving(env_id: str, *more: str, remotes: str = "local:1") -> Generator[str]:
-    port = free_port()
-    words = [PLURIVERSE, "openenv", env_id, "--remotes", remotes, "--http", f"127.0.0.1:{port}", *more]
-    with started(words) as (_, said):
-        yield said.split()[0]
+def command(*more: str, remotes: str = "local:1") -> list[str]:
+    return [PLURIVERSE, "openenv", PONG, "--remotes", remotes, "--http", f"127.0.0.1:{free_port()}", *more]
 
 
 @pytest.fixture(scope="module")
 def pong() -> Generator[str]:
-    with serving(PONG, "--clock", "lockstep", remotes="local:2") as address:
-        yield address
+    with started(command("--clock", "lockstep", remotes="local:2")) as (_, said):
+        yield said.split()[0]
 
 
 def generic(address: str) -> Any:
@@ -194,8 +190,7 @@ def test_openenvs_validator_passes_it(pong: str) -> None:
 
 @pytest.mark.slow
 def test_a_client_that_leaves_is_no_error() -> None:
-    words = [PLURIVERSE, "openenv", PONG, "--remotes", "local:1", "--http", f"127.0.0.1:{free_port()}"]
-    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(command(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         address = process.stdout.readline().split()[0]
         leftovers = Leftovers()
@@ -210,12 +205,9 @@ def test_a_client_that_leaves_is_no_error() -> None:
 
 @pytest.mark.slow
 def test_ctrl_c_ends_the_server_though_a_session_waits() -> None:
-    leftovers, port = Leftovers(), free_port()
+    leftovers = Leftovers()
     with (
-        started([PLURIVERSE, "openenv", PONG, "--remotes", "local:1", "--http", f"127.0.0.1:{port}"]) as (
-            process,
-            said,
-        ),
+        started(command()) as (process, said),
         connect(f"{said.split()[0].replace('http', 'ws')}/ws") as busy,
     ):
         for kind, data in (("reset", {}), ("step", {"computer": called("wait", seconds=95)})):

@@ -1,6 +1,5 @@
 """The program: a real process on a real X server, with the test as its daemon; and a whole remote with it."""
 
-import signal
 import time
 from collections.abc import Callable
 from typing import cast
@@ -82,16 +81,19 @@ def test_variables_are_told_at_the_beginning_and_when_they_change(player: Player
 
 
 def test_next_episode_of_the_same_scenario_keeps_the_engine_and_of_another_replaces_it(player: Player) -> None:
-    def engine() -> int:
-        children = psutil.Process(player.process.pid).children(recursive=True)
-        return next(child.pid for child in children if "vizdoom" in child.name())
-
     player.reset("doom.Basic-v0", 1)
-    first = engine()
+    first = engines(player)
     player.reset("doom.Basic-v0", 2)
-    assert engine() == first
+    assert engines(player) == first
     player.reset("doom.TakeCover-v0", 1)
-    assert engine() != first
+    assert engines(player) != first
+
+
+def engines(player: Player) -> list[psutil.Process]:
+    children = psutil.Process(player.process.pid).children(recursive=True)
+    found = [child for child in children if "vizdoom" in child.name()]
+    assert found
+    return found
 
 
 def say_stop(daemon: ReportServer) -> None:
@@ -103,20 +105,17 @@ def test_the_daemon_ends_it_with_status_0_and_its_engine_with_it(
     player: Player, end: Callable[[ReportServer], None]
 ) -> None:
     player.reset("doom.Basic-v0")
-    children = psutil.Process(player.process.pid).children(recursive=True)
-    engines = [child for child in children if "vizdoom" in child.name()]
-    assert engines
+    running = engines(player)
     end(player.daemon)
     assert player.process.wait(DEADLINE_S) == 0
-    _, alive = psutil.wait_procs(engines, DEADLINE_S)
+    _, alive = psutil.wait_procs(running, DEADLINE_S)
     assert not alive
 
 
 def test_crash_of_the_engine_ends_it_with_a_reason(player: Player) -> None:
     player.reset("doom.Basic-v0")
-    for child in psutil.Process(player.process.pid).children(recursive=True):
-        if "vizdoom" in child.name():
-            child.send_signal(signal.SIGKILL)
+    for engine in engines(player):
+        engine.kill()
     assert player.process.wait(DEADLINE_S) == 1
     assert player.process.stderr is not None
     assert "crashed" in player.process.stderr.read()

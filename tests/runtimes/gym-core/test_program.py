@@ -11,7 +11,6 @@ from support.gym_core import Player
 pytestmark = [pytest.mark.slow, pytest.mark.display]
 
 RIGHT, Z, C = 0xFF53, ord("z"), ord("c")
-PROBE = 0xBEEF1
 
 # Slower than any test, so that no frame comes by itself while it looks.
 NO_FRAMES_FPS = 0.01
@@ -24,16 +23,6 @@ def test_the_clock_is_painted_soon_after_a_step_was_delivered(player: Player) ->
         player.daemon.expect(Reward)
         # At this rate only the delivery can have painted it.
         assert player.wait_for_step(episode).clock <= time.time() * 1000
-
-
-def test_the_probe_is_painted_with_the_time_it_was_pressed(player: Player) -> None:
-    player.keyboard.map(PROBE)
-    player.reset("gym-core.PongDeterministic-v3")
-    assert player.metadata().probe == 0
-    before = time.time()
-    player.keyboard.tap(PROBE)
-    after = player.wait_for_metadata(lambda seen: seen.probe != 0)
-    assert int(before * 1000) <= after.probe <= after.clock <= time.time() * 1000
 
 
 def test_late_frames_are_dropped_and_counted_and_never_made_up(player: Player) -> None:

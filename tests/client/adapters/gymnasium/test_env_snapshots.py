@@ -1,3 +1,4 @@
+import contextlib
 from collections.abc import Generator, Sequence
 from typing import Any
 
@@ -16,9 +17,8 @@ ACTIONS = [2, 2, 5, 3, 1, 0, 4, 2] * 3
 
 @pytest.fixture
 def env(address: str) -> Generator[PluriverseEnv]:
-    made = PluriverseEnv(PONG, remotes=address, clock="lockstep", size=(84, 84), grey=True)
-    yield made
-    made.close()
+    with PluriverseEnv(PONG, remotes=address, clock="lockstep", size=(84, 84), grey=True) as made:
+        yield made
 
 
 def played(env: PluriverseEnv, actions: Sequence[int] = ACTIONS) -> list[Any]:
@@ -51,8 +51,7 @@ def test_replay_yields_the_reset_and_every_step_again(env: PluriverseEnv) -> Non
 def test_fork_is_a_vector_of_where_the_environment_is(env: PluriverseEnv) -> None:
     env.reset(seed=3)
     played(env)
-    vector = env.fork(2)
-    try:
+    with contextlib.closing(env.fork(2)) as vector:
         assert vector.num_envs == 2
         for _ in range(5):
             expected = np.stack([env.step(2)[0]] * 2)
@@ -69,8 +68,6 @@ def test_fork_is_a_vector_of_where_the_environment_is(env: PluriverseEnv) -> Non
         first, second = ([flat(step[:4]) for step in vector.replay(batches, 7)] for _ in range(2))
         assert first == second
         assert len(first) == 11
-    finally:
-        vector.close()
 
 
 def test_real_time_cannot_be_repeated() -> None:

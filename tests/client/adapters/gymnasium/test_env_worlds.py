@@ -45,29 +45,25 @@ def played(env: PluriverseEnv, actions: Sequence[int]) -> list[bytes]:
 )
 def test_forks_and_restores_go_on_as_the_environment_did(env_id: str) -> None:
     chance = random.Random(env_id)
-    with on_machine(runtime=env_id.partition(".")[0]) as remote:
-        env = made(remote.address, env_id)
-        try:
-            env.reset(seed=3)
-            n = int(env.action_space.n)  # type: ignore[attr-defined]
-            actions = [chance.randrange(n) for _ in range(10)]
-            played(env, actions)
-            moment = env.snapshot()
-            forked = env.fork(3) if env_id != "internet.2048-v0" else None
-            first = played(env, actions)
-            assert len(set(first)) > 1
-            env.restore(moment)
-            assert played(env, actions) == first
-            if forked is None:
-                return
-            for action, expected in zip(actions, first, strict=True):
-                observations, *_ = forked.step(np.full(3, action))
-                assert [each.tobytes() for each in observations] == [expected] * 3
-            forked.close()
-            again = env.fork(1)
-            assert env.core.env.n == again.core.env.n == 1
-        finally:
-            env.close()
+    with on_machine(runtime=env_id.partition(".")[0]) as remote, made(remote.address, env_id) as env:
+        env.reset(seed=3)
+        n = int(env.action_space.n)  # type: ignore[attr-defined]
+        actions = [chance.randrange(n) for _ in range(10)]
+        played(env, actions)
+        moment = env.snapshot()
+        forked = env.fork(3) if env_id != "internet.2048-v0" else None
+        first = played(env, actions)
+        assert len(set(first)) > 1
+        env.restore(moment)
+        assert played(env, actions) == first
+        if forked is None:
+            return
+        for action, expected in zip(actions, first, strict=True):
+            observations, *_ = forked.step(np.full(3, action))
+            assert [each.tobytes() for each in observations] == [expected] * 3
+        forked.close()
+        again = env.fork(1)
+        assert env.core.env.n == again.core.env.n == 1
 
 
 @pytest.mark.browser
@@ -101,24 +97,20 @@ async def test_viewer_shows_the_world_that_is_chosen_there(tmp_path: Path) -> No
 
 
 def test_snapshot_with_a_name_is_there_for_another_environment_until_it_is_released(address: str) -> None:
-    env = made(address, "gym-core.PongDeterministic-v3")
-    env.reset(seed=3)
-    env.step(2)
-    env.snapshot("first step")
-    first = played(env, [2, 3, 2])
-    with pytest.raises(ConfigurationError, match="name"):
-        env.snapshot("")
-    env.close()
-    other = made(address, "gym-core.PongDeterministic-v3")
-    try:
+    with made(address, "gym-core.PongDeterministic-v3") as env:
+        env.reset(seed=3)
+        env.step(2)
+        env.snapshot("first step")
+        first = played(env, [2, 3, 2])
+        with pytest.raises(ConfigurationError, match="name"):
+            env.snapshot("")
+    with made(address, "gym-core.PongDeterministic-v3") as other:
         other.reset(seed=4)
         other.restore("first step")
         assert played(other, [2, 3, 2]) == first
         other.release("first step")
         with pytest.raises(RemoteFailed, match="unknown snapshot 'first step'"):
             other.restore("first step")
-    finally:
-        other.close()
 
 
 # After an episode's last picture.
@@ -135,8 +127,7 @@ GAMES = (
 @pytest.mark.parametrize("game", GAMES)
 def test_a_hundred_moments_come_back_in_any_order_and_so_do_forks_of_forks(game: str) -> None:
     chance = random.Random(game)
-    env = PluriverseEnv(f"desktop.{game}-v0", remotes="local:1", clock="lockstep", frame_skip=4)
-    try:
+    with PluriverseEnv(f"desktop.{game}-v0", remotes="local:1", clock="lockstep", frame_skip=4) as env:
         n = int(env.action_space.n)  # type: ignore[attr-defined]
         moments: list[tuple[Snapshot, list[int], list[int]]] = []
         refused: list[str] = []
@@ -171,8 +162,6 @@ def test_a_hundred_moments_come_back_in_any_order_and_so_do_forks_of_forks(game:
         again.restore([forked.snapshot()[1]] * 2)
         for action, picture in zip(actions[half : len(expected)], expected[half:], strict=True):
             assert [zlib.crc32(each.data) for each in again.step(np.full(2, action))[0]] == [picture] * 2
-    finally:
-        env.close()
 
 
 def until_over(env: PluriverseEnv, actions: Sequence[int]) -> list[int]:

@@ -1,3 +1,4 @@
+import contextlib
 from collections.abc import Callable, Generator
 from typing import Any, Final
 
@@ -123,8 +124,7 @@ def test_wrong_use_says_the_rule(make: Make) -> None:
 
 def test_lost_remote_truncates_its_own_episode_and_the_other_plays_on() -> None:
     options: dict[str, Any] = {"clock": "lockstep", "autoreset_mode": "SameStep", "measured": "full"}
-    env = PluriverseVectorEnv(PONG, num_envs=2, remotes="local:2", **options)
-    try:
+    with contextlib.closing(PluriverseVectorEnv(PONG, num_envs=2, remotes="local:2", **options)) as env:
         _, before = env.reset()
         daemon_at(env.core.env.addresses[0]).kill()
         while True:
@@ -143,5 +143,3 @@ def test_lost_remote_truncates_its_own_episode_and_the_other_plays_on() -> None:
         assert not infos["lost"].any()
         assert rewards[0] == 0
         assert infos["env_status.episode_id"][1] == before["env_status.episode_id"][1]
-    finally:
-        env.close()
