@@ -35,8 +35,8 @@ def assert_repeatable(env_id: str, remotes: str, *, frame_skip: int, steps: int)
         if env.core.described.lockstep != "exact":
             pytest.skip("addresses differ each time on this machine")
         first, other, again = (played(env, seed, steps) for seed in (3, 4, 3))
-    assert first == again
-    assert first != other
+        assert first == again
+        assert first != other
 
 
 def played(env: PluriverseEnv, seed: int, steps: int) -> list[Step]:

@@ -241,7 +241,10 @@ def test_a_server_that_breaks_off_within_a_frame_leaves_the_last_whole_one(conne
 
 
 def test_garbage_is_a_typed_error(connects: Connect) -> None:
-    error = wait_for_error(connects(lambda peer: peer.send(b"\xee")))
+    def script(peer: Peer) -> None:
+        peer.send(b"\xee")
+
+    error = wait_for_error(connects(script))
     assert isinstance(error, RfbProtocolError)
     assert "238" in str(error)
 

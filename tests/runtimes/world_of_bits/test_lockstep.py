@@ -61,7 +61,7 @@ def busy(processes: int) -> Generator[None]:
 
 def played(address: str, env_id: str) -> list[Step]:
     """The first steps of a task, with many keys held."""
-    with PluriverseEnv(env_id, remotes=address, clock="lockstep", actions="events") as env:
+    with contextlib.closing(PluriverseEnv(env_id, remotes=address, clock="lockstep", actions="events")) as env:
         return played_events(env, SEED, drawn_events(SEED, NIGHT_STEPS, env.core.actions.keys, TASK))
 
 

@@ -97,7 +97,7 @@ async def test_viewer_shows_the_world_that_is_chosen_there(tmp_path: Path) -> No
 
 
 def test_snapshot_with_a_name_is_there_for_another_environment_until_it_is_released(address: str) -> None:
-    with made(address, "gym-core.PongDeterministic-v3") as env:
+    with contextlib.closing(made(address, "gym-core.PongDeterministic-v3")) as env:
         env.reset(seed=3)
         env.step(2)
         env.snapshot("first step")
