@@ -13,6 +13,7 @@ SOURCES: Final = {
 }
 # What is tested of a whole package, lives elsewhere, or isn't written in Python.
 OTHERS: Final = {
+    "client/adapters/gymnasium/test_audio.py": "client/src/pluriverse/adapters/gymnasium",
     "client/adapters/gymnasium/test_checkers.py": "client/src/pluriverse/adapters/gymnasium",
     "client/adapters/gymnasium/test_importing.py": "client/src/pluriverse/adapters/gymnasium",
     "client/adapters/gymnasium/test_registration.py": "client/src/pluriverse/adapters/gymnasium",
@@ -25,6 +26,7 @@ OTHERS: Final = {
     "evaluation/suites/realtime/test_scripts.py": "evaluation/src/pluriverse_eval/suites/realtime",
     "evaluation/suites/realtime/test_suite.py": "evaluation/src/pluriverse_eval/suites/realtime.toml",
     "server/display/test_connection.py": "server/src/pluriverse_server/x11/connection.py",
+    "server/lockstep/test_sound.py": "server/native/lockstep/sound.c",
     "server/scraper/test_remote.py": "server/src/pluriverse_server/scraper",
     "server/scraper/test_scraper.py": "server/src/pluriverse_server/scraper",
     "server/sources/screen/test_screen.py": "server/src/pluriverse_server/sources/screen",

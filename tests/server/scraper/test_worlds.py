@@ -293,6 +293,28 @@ async def test_what_cant_be_kept_is_played_again_and_says_why(tmp_path: Path) ->
         assert "clock" in reply.info.get("snapshot", ""), reply.info
 
 
+async def test_memory_that_is_mapped_to_be_read_is_that_of_the_own_world(tmp_path: Path) -> None:
+    shared = """
+import ctypes
+libc = ctypes.CDLL(None)
+libc.shmat.restype = ctypes.c_void_p
+segment = libc.shmget(0, 4096, 0o600)
+to, read = (ctypes.c_long.from_address(libc.shmat(segment, None, how)) for how in (0, 0o10000))
+libc.shmctl(segment, 0, None)
+"""
+    async with stepping(tmp_path) as scraped:
+        game = tmp_path / "runtime" / "game.py"
+        text = game.read_text().replace("drawn += 1", "drawn += 1; to.value = drawn; fill(0, 180, read.value, 5, 1)")
+        game.write_text(shared + text)
+        agent = await begun(scraped)
+        await agent.first()
+        moment = await agent.snapshot()
+        assert moment is not None
+        first = await played(agent, 30)
+        await agent.restore(moment)
+        assert await played(agent, 30) == first
+
+
 async def test_threads_children_timers_and_files_come_back_in_any_order(tmp_path: Path) -> None:
     torture = compiled(tmp_path)
     shell = f'cd "$HOME" && exec {torture}'
@@ -305,9 +327,10 @@ async def test_threads_children_timers_and_files_come_back_in_any_order(tmp_path
         follows: list[tuple[Handle, list[tuple[int, float]]]] = []
         for _ in range(6):
             moment = await agent.snapshot()
-            expected = await played(agent, 60)
-            assert moment is not None
-            follows.append((moment, expected))
+            reply, _ = await agent.play()
+            assert moment is not None, reply.info
+            await agent.restore(moment)
+            follows.append((moment, await played(agent, 60)))
             await played(agent, chance.randrange(20))
             await agent.restore(follows[-1][0])
             await played(agent, chance.randrange(30, 90))
