@@ -110,7 +110,7 @@ def _lockstep(env_id: str, steps: int) -> Generator[dict[str, Any]]:
         played_s = SKIP * len(first.seen) / (env.core.described.fps or 1)
         yield {"pictures": len({*first.seen}), "speed": played_s / first.seconds}
         if "reason" in first.info:
-            yield {"ended": first.info["reason"].partition(";")[0]}
+            yield {"ended": first.info["reason"]}
         yield {"still": _processor_percent()}
         env.reset(seed=SEED)
         again = _play(env, script)

@@ -2,19 +2,11 @@
 #pragma once
 
 #include "page.h"
-#include <dlfcn.h>
+#include "real.h"
 #include <signal.h>
 #include <spawn.h>
 #include <stddef.h>
 #include <time.h>
-
-/* The function that would be called if there were no library of ours. */
-#define REAL(name)                                                                                                     \
-    ({                                                                                                                 \
-        static __typeof__(name) *real;                                                                                 \
-        if (!real) real = (__typeof__(name) *)dlsym(RTLD_NEXT, #name);                                                 \
-        real;                                                                                                          \
-    })
 
 /* Where the page is; the controller sets it. */
 #define PAGE_VARIABLE "PLURIVERSE_CLOCK"

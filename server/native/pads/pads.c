@@ -1,8 +1,9 @@
 /* Preloaded into programs that have gamepads, for which no machine needs a device or a privilege. What they look for in
  * /dev/input is in a folder of ours, where each device is a socket at which the scraper listens (scraper/pads.py). What
  * comes there they read as a device's events; only what a socket can't be asked is answered here. */
+#include "../lockstep/real.h"
+
 #include <dirent.h>
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -19,13 +20,6 @@
 #include <sys/sysmacros.h>
 #include <sys/un.h>
 #include <unistd.h>
-
-#define REAL(name)                                                                                                     \
-    ({                                                                                                                 \
-        static __typeof__(name) *real;                                                                                 \
-        if (!real) real = (__typeof__(name) *)dlsym(RTLD_NEXT, #name);                                                 \
-        real;                                                                                                          \
-    })
 
 /* Where the folder is; the scraper sets it. */
 #define FOLDER_VARIABLE "PLURIVERSE_PADS"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import socket
-import time
 from typing import Final, Self
 
 import numpy as np
@@ -14,11 +13,9 @@ from pluriverse_protocol.rfb.web_stream import WebStream
 
 from pluriverse import forks
 from pluriverse.endpoint import Endpoint
-from pluriverse.errors import RemoteUnavailable, printable
 from pluriverse.tls import WOULD_BLOCK
-from pluriverse.web_socket import upgrade
 
-CONNECT_S: Final = 10.0
+from .step_channel import connect
 
 # Some seconds of sound, which are no more than what waits in the sockets of an agent that doesn't read.
 MAX_TAKEN_BYTES: Final = 1024 * 1024
@@ -38,18 +35,7 @@ class SoundConnection:
     @classmethod
     def open(cls, endpoint: Endpoint) -> Self:
         """Connect to a remote; blocks. What is played from now on comes."""
-        try:
-            connection = endpoint.connect(CONNECT_S)
-        except OSError as error:
-            raise RemoteUnavailable(f"the remote at {endpoint} can't be reached: {error}") from error
-        try:
-            upgrade(connection, endpoint.url("ws", sound.PATH), endpoint.headers(), time.monotonic() + CONNECT_S)
-        except OSError as error:
-            connection.close()
-            raise RemoteUnavailable(f"the remote at {endpoint} plays no sound: {printable(str(error))}") from error
-        except BaseException:
-            connection.close()
-            raise
+        connection, _ = connect(endpoint, endpoint.url("ws", sound.PATH), endpoint.headers(), "plays no sound")
         return cls(connection)
 
     def take(self) -> NDArray[np.int16]:

@@ -6,7 +6,7 @@ import itertools
 import socket
 import ssl
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import prod
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlencode
@@ -35,6 +35,7 @@ from websockets.frames import Frame, Opcode
 from websockets.protocol import State
 
 from pluriverse import forks
+from pluriverse.endpoint import Endpoint
 from pluriverse.errors import RemoteFailed, RemoteMisbehaved, RemoteUnavailable, printable
 from pluriverse.tls import WOULD_BLOCK
 from pluriverse.web_socket import upgrade
@@ -61,6 +62,29 @@ class Arrived(NamedTuple):
     message: ServerMessage
     result: Result
     parent: MessageId | None
+
+
+def connect(
+    endpoint: Endpoint, url: str, headers: Mapping[str, str], refuses: str, *, max_size: int | None = None
+) -> tuple[socket.socket, ClientProtocol]:
+    """Return a connection to a remote on which there is a WebSocket, and the protocol's state; blocks.
+
+    Raises:
+        RemoteUnavailable: the remote is away, or ``refuses``.
+    """
+    try:
+        connection = endpoint.connect(CONNECT_S)
+    except OSError as error:
+        raise RemoteUnavailable(f"the remote at {endpoint} can't be reached: {error}") from error
+    try:
+        protocol = upgrade(connection, url, headers, time.monotonic() + CONNECT_S, max_size=max_size)
+    except OSError as error:
+        connection.close()
+        raise RemoteUnavailable(f"the remote at {endpoint} {refuses}: {error}") from error
+    except BaseException:
+        connection.close()
+        raise
+    return connection, protocol
 
 
 class StepChannelConnection:
@@ -91,19 +115,8 @@ class StepChannelConnection:
         name = str(endpoint)
         query = ({step_channel.SLOT: str(slot)} if slot else {}) | ({} if view is None else view.query())
         url = endpoint.url("ws", step_channel.PATH) + (f"?{urlencode(query)}" if query else "")
-        try:
-            connection = endpoint.connect(CONNECT_S)
-        except OSError as error:
-            raise RemoteUnavailable(f"the remote at {name} can't be reached: {error}") from error
-        try:
-            deadline = time.monotonic() + CONNECT_S
-            protocol = upgrade(connection, url, credentials.headers(), deadline, max_size=MAX_REPLY_BYTES)
-        except OSError as error:
-            connection.close()
-            raise RemoteUnavailable(f"the remote at {name} doesn't accept steps: {error}") from error
-        except BaseException:
-            connection.close()
-            raise
+        headers = credentials.headers()
+        connection, protocol = connect(endpoint, url, headers, "doesn't accept steps", max_size=MAX_REPLY_BYTES)
         return cls(name, connection, protocol)
 
     def fileno(self) -> int:
