@@ -50,6 +50,7 @@ size_t machine_told(const char *path, char text[static TOLD_BYTES]);
 /* names.c */
 void names_begin(void);
 int names_hold(int file);
+char *names_of(const char *path);
 void names_follow(void);
 int names_spawn(int (*spawn)(pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *,
                              char *const[], char *const[]),

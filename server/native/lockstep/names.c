@@ -33,6 +33,15 @@ void names_begin(void) {
 }
 int names_hold(int file) { return holds_home && file == HELD; }
 
+/* Return a new name of a file by which each world has its own, where that is in HOME. */
+char *names_of(const char *path) {
+    char real[PATH_MAX], home[PATH_MAX], *name;
+    if (!realpath(path, real)) return NULL;
+    size_t size = holds_home && realpath(HELD_HOME, home) ? strlen(home) : 0;
+    if (!size || strncmp(real, home, size) || (real[size] && real[size] != '/')) return strdup(real);
+    return asprintf(&name, HELD_HOME "%s", real + size) < 0 ? NULL : name;
+}
+
 /* In a process that was made again: its children are of the same world. */
 void names_follow(void) {
     char *path = getenv(PAGE_VARIABLE);

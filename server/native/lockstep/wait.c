@@ -30,9 +30,14 @@ void tell(void) {
 static uint32_t await_turn(struct slot *slot, uint32_t waits_as) {
     volatile int error = errno;
     jmp_buf here;
-    atomic_store(&slot->state, waits_as);
-    tell();
-    if (_setjmp(here)) world_thread_begins(slot);
+    if (_setjmp(here)) {
+        world_thread_begins(slot);
+    } else {
+        /* As soon as it waits, its process may be forked. */
+        world_thread_waits(slot, &here);
+        atomic_store(&slot->state, waits_as);
+        tell();
+    }
     for (;;) {
         uint32_t state = atomic_load(&slot->state);
         if ((state & PHASE) == RUNS && state != (RUNS | FORK)) {

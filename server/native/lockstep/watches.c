@@ -40,7 +40,7 @@ int inotify_add_watch(int file, const char *path, uint32_t mask) {
     uint32_t before = watch->path && mask & IN_MASK_ADD ? watch->mask : 0;
     forget(watch);
     mask &= ~(uint32_t)(IN_MASK_ADD | IN_MASK_CREATE);
-    *watch = (struct watch){file, number, before | mask, realpath(path, NULL)};
+    *watch = (struct watch){file, number, before | mask, names_of(path)};
     return number;
 }
 int inotify_rm_watch(int file, int number) {
