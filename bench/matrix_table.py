@@ -33,7 +33,7 @@ class Row:
     @property
     def is_exact(self) -> bool:
         """Whether all frames that were compared are the same, and more than a picture that stands."""
-        return self.found.get("pictures", 0) > 1 and self.found.get("frames") == self.found.get("exact")
+        return self.found.get("pictures", 0) > 1 and self.found.get("frames", -1) == self.found.get("exact")
 
     @property
     def is_kept(self) -> bool:
@@ -72,6 +72,22 @@ def summary(results: dict[str, Any]) -> str:
         f"Of {len(rows)} programs of {engines} engines and toolkits, {plays} play in real time, "
         f"{exact} are exact in lockstep, and any moment of {kept} can be kept"
     )
+
+
+def by_engine(results: dict[str, Any]) -> str:
+    """Return a table of which engines and toolkits are exact: all, some or none of their programs."""
+    engines: dict[str, list[bool]] = {}
+    for row in _rows(results):
+        engines.setdefault(row.about["engine"], []).append(row.is_exact)
+    lines = [_line(("exact in lockstep", "engines and toolkits, with the number of programs")), _line(["---"] * 2)]
+    for word, wanted in (("all", {True}), ("some", {True, False}), ("none", {False})):
+        found = [
+            f"{engine} ({f'{sum(each)} of ' if len(wanted) > 1 else ''}{len(each)})"
+            for engine, each in engines.items()
+            if {*each} == wanted
+        ]
+        lines.append(_line((word, "; ".join(found) or UNKNOWN)))
+    return "\n".join(lines) + "\n"
 
 
 def table(results: dict[str, Any]) -> str:

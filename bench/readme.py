@@ -120,6 +120,11 @@ def fill_summary(readme: str, results: dict[str, Any]) -> str:
     return _between(readme, "matrix", f"{matrix_table.summary(results)}: [which, and why not](docs/matrix.md).\n")
 
 
+def fill_exact(clocks: str, results: dict[str, Any]) -> str:
+    """docs/time.md with the engines and toolkits that the matrix found exact."""
+    return _between(clocks, "exact", matrix_table.by_engine(results))
+
+
 def _between(document: str, name: str, table: str) -> str:
     begin, end = f"<!-- begin {name} -->\n", f"<!-- end {name} -->"
     before, _, rest = document.partition(begin)
@@ -299,6 +304,7 @@ def main() -> int:
         (OPERATING, "kept.json", fill_kept),
         (MATRIX, "matrix.json", fill_matrix),
         (README, "matrix.json", fill_summary),
+        (TIME, "matrix.json", fill_exact),
     ):
         text = document.read_text(encoding="utf-8")
         if (new := filled(text, json.loads((BENCH / figures).read_text(encoding="utf-8")))) != text:
