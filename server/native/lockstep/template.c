@@ -327,7 +327,7 @@ static int fork_once(void *unused) {
     return 0;
 }
 
-int template_fork(const char *path, const void *page) {
+int template_fork(const char *path, const void *page, void (*note)(void)) {
     static char stack[STACK_BYTES] __attribute__((aligned(16)));
     template_prepare();
     ancestor = (int)RAW(getpid);
@@ -353,6 +353,7 @@ int template_fork(const char *path, const void *page) {
     RAW(sched_setaffinity, 0, sizeof processors, processors);
     if (call_hub(path)) RAW(exit_group, 1);
     tell_hub(ancestor, (int)RAW(getpid), NULL, 0);
+    if (note) note();
     tell_all_pending();
     tell_hub(KEPT, keep_shared(page), NULL, 0);
     wait_for_orders();

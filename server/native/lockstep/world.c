@@ -224,9 +224,16 @@ static void note_threads(const struct slot *leader) {
         const struct slot *slot = &page()->slots[i];
         size_t size;
         if (!is_mine(slot)) continue;
-        char text[STATUS_BYTES];
-        if (slot != leader && read_status(slot->pid, slot->tid, text)) places[i].mask = signals_of(text, "SigBlk:");
         if (RAW(get_robust_list, slot->tid, &places[i].robust, &size)) places[i].robust = NULL;
+    }
+}
+
+/* In the template, since what this opens isn't to be seen in the process itself. */
+static void note_masks(void) {
+    char text[STATUS_BYTES];
+    for (uint32_t i = 0; i < page()->used; i++) {
+        const struct slot *slot = &page()->slots[i];
+        if (is_mine(slot) && read_status(slot->pid, slot->tid, text)) places[i].mask = signals_of(text, "SigBlk:");
     }
 }
 
@@ -292,7 +299,7 @@ void world_fork(struct slot *slot) {
     if (!known_as) known_as = was = ancestor;
     if (!parent_known_as) parent_known_as = (int)RAW(getppid);
     note_threads(slot);
-    if (template_fork(page()->hub, page())) {
+    if (template_fork(page()->hub, page(), note_masks)) {
         begin_again(slot);
     } else {
         atomic_store(&slot->state, WAITS);

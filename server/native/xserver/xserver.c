@@ -22,7 +22,7 @@ static char hub[sizeof((struct sockaddr_un *)0)->sun_path];
 static void on_asked(int number) {
     int error = errno;
     (void)number;
-    if (template_fork(hub, mapped)) {
+    if (template_fork(hub, mapped, NULL)) {
         /* As the first one, it is not to outlive who started it. */
         prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
         template_begins();
