@@ -1,5 +1,6 @@
 /* The other end of the page: gives turns, lets time pass, and knows when everything stands. Called from Python, by one
  * thread at a time; nothing here is for the programs that the library is preloaded into. */
+#include "spin.h"
 #include "template.h"
 #include "world.h"
 
@@ -27,6 +28,9 @@
 /* A thread that runs, and says nothing for so long, is looked at: it may be asleep in the kernel, or gone. */
 #define SILENCE_NS 200000
 
+/* One that has computed for so long is to find out whether it spins. The kernel counts by its own ticks. */
+#define COMPUTES_NS 1000000
+
 /* One that sleeps for so long waits for more than a file, or a child that is being loaded. */
 #define ASLEEP_NS 20000000
 
@@ -48,6 +52,7 @@ struct watched {
     int pid, tid, stat, schedstat;
     int sleeps;
     int64_t since;
+    int64_t computed; /* until it was asked last; 0: it wasn't yet in this turn */
     char switches[TEXT];
 };
 
@@ -86,7 +91,7 @@ static int open_of(int pid, int tid, const char *name) {
 static int look_at(struct watched *watched, int pid, int tid) {
     if (watched->tid != tid || watched->pid != pid) {
         forget(watched);
-        *watched = (struct watched){pid, tid, open_of(pid, tid, "stat"), open_of(pid, tid, "schedstat"), 0, 0, ""};
+        *watched = (struct watched){pid, tid, open_of(pid, tid, "stat"), open_of(pid, tid, "schedstat"), 0, 0, 0, ""};
     }
     char stat[512], switches[TEXT];
     ssize_t size = pread(watched->stat, stat, sizeof stat - 1, 0);
@@ -234,6 +239,7 @@ PUBLIC int lockstep_threads(const struct control *control) {
 static void grant(struct control *control, struct slot *slot, uint32_t why) {
     control->threads[slot - control->page->slots].sleeps = 0;
     control->threads[slot - control->page->slots].since = 0;
+    control->threads[slot - control->page->slots].computed = 0;
     atomic_store(&slot->state, RUNS | why);
     /* All: one that was killed may still wait there, as it has yet to end, and came first. */
     syscall(SYS_futex, &slot->state, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
@@ -272,6 +278,16 @@ static void note_end(struct page *page, int pid) {
     }
 }
 
+/* Have one that computes find out whether it spins. */
+static void ask_for_spin(struct watched *watched) {
+    int64_t computed = 0;
+    for (const char *digit = watched->switches; *digit >= '0' && *digit <= '9'; digit++) computed = 10 * computed + *digit - '0';
+    if (watched->computed && computed - watched->computed < COMPUTES_NS) return;
+    if (watched->computed && world_catches(watched->pid, watched->tid, SPIN_SIGNAL))
+        syscall(SYS_tgkill, watched->pid, watched->tid, SPIN_SIGNAL);
+    watched->computed = computed;
+}
+
 /* Find out about those that run in silence. */
 static void look_at_silent(struct control *control) {
     for (uint32_t i = 0; i < control->page->used; i++) {
@@ -286,6 +302,7 @@ static void look_at_silent(struct control *control) {
             continue;
         }
         int sleeps = look_at(watched, slot->pid, slot->tid);
+        if (sleeps == 0) ask_for_spin(watched);
         if (sleeps <= 0) watched->since = 0;
         else if (!watched->since) watched->since = real_now();
         watched->sleeps = watched->since && real_now() - watched->since >= ASLEEP_NS;

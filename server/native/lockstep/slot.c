@@ -1,5 +1,6 @@
 /* Threads and processes: each gets a slot before it runs, so that nobody takes it for standing meanwhile. */
 #include "lockstep.h"
+#include "spin.h"
 #include "world.h"
 
 #include <errno.h>
@@ -123,6 +124,7 @@ __attribute__((constructor)) static void begin(void) {
     own_slot();
     names_begin();
     world_begin();
+    spin_begin();
     take_first_turn();
 }
 

@@ -89,6 +89,12 @@ static uint64_t signals_of(const char *status, const char *which) {
     return line ? strtoull(line + strlen(which), NULL, 16) : 0;
 }
 
+int world_catches(int pid, int tid, int number) {
+    char text[STATUS_BYTES];
+    uint64_t bit = 1ull << (number - 1);
+    return read_status(pid, tid, text) && signals_of(text, "SigCgt:") & bit && !(signals_of(text, "SigBlk:") & bit);
+}
+
 static struct kin *kin_of(struct page *shared, int pid) {
     for (struct kin *kin = shared->kin; kin < shared->kin + KIN; kin++)
         if (kin->state == ALIVE && kin->pid == pid) return kin;

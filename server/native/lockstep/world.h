@@ -25,4 +25,6 @@ pid_t world_child(pid_t pid, int *status);
 int world_thread(int tid);
 /* A signal is about to be sent to a thread: its turn is not to depend on when it notices. */
 void world_signals(struct page *shared, int pid, int tid, int number);
+/* Whether a thread has a handler for a signal, and doesn't block it. */
+int world_catches(int pid, int tid, int number);
 #pragma GCC visibility pop

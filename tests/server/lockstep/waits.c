@@ -43,6 +43,7 @@ static void is(const char *what, int good) { if (!good) printf("%s failed: %s\n"
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
 static sem_t semaphore;
+static volatile int spun;
 static int ready, word, unwaited, operated, moved, owned;
 static volatile sig_atomic_t alarms;
 static void on_alarm(int signal) { (void)signal; alarms++; }
@@ -72,6 +73,8 @@ static void *later(void *unused) {
     is("the moved one", futex(&unwaited, FUTEX_WAKE, 1, 0, NULL, 0) == 1);
     usleep(100000);
     is("unlock", futex(&owned, FUTEX_UNLOCK_PI, 0, 0, NULL, 0) == 0);
+    usleep(100000);
+    spun = 1;
     return unused;
 }
 
@@ -154,6 +157,7 @@ int main(void) {
     TIMED("another thread's lock", is("lock", futex(&owned, FUTEX_LOCK_PI, 0, 0, NULL, 0) == 0));
     is("unlock", futex(&owned, FUTEX_UNLOCK_PI, 0, 0, NULL, 0) == 0);
     is("not owned", futex(&owned, FUTEX_UNLOCK_PI, 0, 0, NULL, 0) < 0 && errno == EPERM);
+    TIMED("a spin", while (!spun) continue);
     pthread_join(thread, NULL);
 
     pid_t child = fork();

@@ -125,6 +125,33 @@ async def test_keys_that_were_held_still_are(tmp_path: Path) -> None:
         assert await played(agent, 10) != first
 
 
+@pytest.mark.nightly
+async def test_thread_that_spins_goes_back_to_where_it_spun(tmp_path: Path) -> None:
+    async with stepping(tmp_path) as scraped:
+        source, library = tmp_path / "spin.c", tmp_path / "spin.so"
+        source.write_text("volatile int wanted, done; void spin() { for (;;) { while (done == wanted); done++; } }")
+        subprocess.run(["gcc", "-O1", "-w", "-shared", "-fPIC", str(source), "-o", str(library)], check=True)
+        game = tmp_path / "runtime" / "game.py"
+        thread = f"""
+        import ctypes, threading
+        library = ctypes.CDLL("{library}")
+        if not ctypes.c_int.in_dll(library, "wanted").value:
+            threading.Thread(target=library.spin, daemon=True).start()
+        ctypes.c_int.in_dll(library, "wanted").value += 1
+        fill(60, 0, 20, 20, 7919 * ctypes.c_int.in_dll(library, "done").value)
+        drawn += 1
+"""
+        game.write_text(game.read_text().replace("        drawn += 1\n", thread))
+        agent = await begun(scraped)
+        await agent.first()
+        moment = await agent.snapshot()
+        assert moment is not None
+        first = await played(agent, 3)
+        for _ in range(2):
+            await agent.restore(moment)
+            assert await played(agent, 3) == first
+
+
 async def test_home_goes_back_with_the_program(tmp_path: Path) -> None:
     async with stepping(tmp_path) as scraped:
         game = tmp_path / "runtime" / "game.py"
