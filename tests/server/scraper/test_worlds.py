@@ -15,7 +15,7 @@ import psutil
 import pytest
 from pluriverse_protocol.events import KeyEvent
 from pluriverse_protocol.kinds import Handle
-from pluriverse_protocol.messages import AgentRestore
+from pluriverse_protocol.messages import AgentRestore, RestoreReply
 from pluriverse_protocol.reports import Done
 from pluriverse_server.scraper.worlds import TEMPLATE_NAME
 from support.process_tree import children
@@ -433,6 +433,46 @@ async def test_world_that_there_are_no_descriptors_for_is_refused_and_the_others
         assert "Too many open files" in await asyncio.to_thread(copy.hear_error)
         assert len(await played(agent, 10)) == 10
         scraper.rlimit(psutil.RLIMIT_NOFILE, before)
+        for each in (copy, agent):
+            await each.restore(moment)
+            assert await played(each, 10) == first
+        copy.close()
+
+
+async def test_restores_that_are_asked_for_in_the_middle_of_a_step_follow_it(tmp_path: Path) -> None:
+    async with stepping(tmp_path) as scraped:
+        agent, moment, first = await kept(scraped)
+        agent.step(1, 50)
+        for _ in range(2):
+            agent.send(AgentRestore(moment), agent.episode)
+        await asyncio.to_thread(agent.hear_step, 1)
+        back, again = [(await asyncio.to_thread(agent.hear)) for _ in range(2)]
+        assert isinstance(back.message, RestoreReply)
+        assert back.message == again.message
+        assert await played(agent, 10) == first
+
+
+async def test_home_that_a_full_disk_has_no_room_for_is_lost_with_its_world_alone(tmp_path: Path) -> None:
+    async with stepping(tmp_path) as scraped:
+        agent = await begun(scraped, seed=7)
+        await agent.first()
+        (home,) = scraped.homes()
+        saved = home / "saved"
+        saved.write_bytes(bytes(8 << 20))
+        moment = await agent.snapshot()
+        assert moment is not None
+        first = await played(agent, 10)
+        copy = Agent(scraped, 1)
+        await copy.restore(moment)
+        (beside,) = set(scraped.homes()) - {home}
+        (beside / "saved").unlink()
+        scraper = psutil.Process(scraped.program.pid)
+        before = scraper.rlimit(psutil.RLIMIT_FSIZE)
+        scraper.rlimit(psutil.RLIMIT_FSIZE, (4 << 20, before[1]))
+        copy.send(AgentRestore(moment), copy.episode)
+        assert "File too large" in await asyncio.to_thread(copy.hear_error)
+        assert len(await played(agent, 10)) == 10
+        scraper.rlimit(psutil.RLIMIT_FSIZE, before)
         for each in (copy, agent):
             await each.restore(moment)
             assert await played(each, 10) == first

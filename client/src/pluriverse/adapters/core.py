@@ -106,8 +106,9 @@ class Core:
             raise ConfigurationError(
                 "the interfaces need the unchanged screen; for smaller or grey pictures pass size and grey"
             )
-        self._beside: list[Core] = []
-        self._is_beside = False
+        self._beside: set[Core] = set()
+        # Of one that is beside another, all those that are.
+        self._among: set[Core] | None = None
         self.owes: bool = False
         """Whether the answers to the last call are still to be given, for those who ask and wait in one call."""
         self._answers = Answers()
@@ -277,11 +278,13 @@ class Core:
 
     def close(self) -> None:
         """Disconnect, and remove the remotes that were started; may be called repeatedly."""
-        for each in self._beside:
+        for each in [*self._beside]:
             each.close()
         self._backend.close()
-        if not self._is_beside:
+        if self._among is None:
             self.env.close()
+        else:
+            self._among.discard(self)
 
     def __enter__(self) -> Self:
         return self
@@ -316,12 +319,12 @@ class Core:
         """
         lockstep = self.require_exact("forked")
         beside = copy.copy(self)
-        beside.owes, beside._answers, beside._beside, beside._is_beside = False, Answers(), [], True
+        beside.owes, beside._answers, beside._beside, beside._among = False, Answers(), set(), self._beside
         beside.whole = beside._answers.whole
         beside._backend = lockstep.beside(n, beside._answers)
         beside._games = beside._backend.games
         beside._encoders = [self.actions.encoder() for _ in range(n)]
-        self._beside.append(beside)
+        self._beside.add(beside)
         return beside
 
     def snapshot(self, index: int, name: str | None = None) -> Snapshot:

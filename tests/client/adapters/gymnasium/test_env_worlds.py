@@ -2,18 +2,23 @@
 
 import asyncio
 import contextlib
+import gc
+import os
 import random
+import weakref
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+import psutil
 import pytest
 from pluriverse.adapters.gymnasium import PluriverseEnv
 from pluriverse.adapters.snapshots import Snapshot
 from pluriverse.errors import ConfigurationError, RemoteFailed
 from support.chromium import Chromium
 from support.remotes import on_machine
+from support.waiting import eventually
 
 pytestmark = [pytest.mark.display, pytest.mark.timeout(240)]
 
@@ -62,6 +67,10 @@ def test_forks_and_restores_go_on_as_the_environment_did(env_id: str) -> None:
             observations, *_ = forked.step(np.full(3, action))
             assert [each.tobytes() for each in observations] == [expected] * 3
         forked.close()
+        closed = weakref.ref(forked.core)
+        del forked
+        gc.collect()
+        assert closed() is None
         again = env.fork(1)
         assert env.core.env.n == again.core.env.n == 1
 
@@ -111,6 +120,25 @@ def test_snapshot_with_a_name_is_there_for_another_environment_until_it_is_relea
         other.release("first step")
         with pytest.raises(RemoteFailed, match="unknown snapshot 'first step'"):
             other.restore("first step")
+
+
+async def test_nothing_is_left_of_a_daemon_that_is_killed_with_a_hundred_snapshots(tmp_path: Path) -> None:
+    with on_machine(runtime="desktop", env={**os.environ, "TMPDIR": str(tmp_path)}) as remote:
+        env = made(remote.address, "desktop.Vitetris-v0")
+        env.reset(seed=3)
+        moments = [env.snapshot() for _ in range(100)]
+        assert all(moment.native for moment in moments)
+        started = psutil.Process(remote.process.pid).children(recursive=True)
+        assert len(started) > 200
+        remote.process.kill()
+        await eventually(lambda: not any(is_alive(each) for each in started))
+        env.close()
+
+
+def is_alive(process: psutil.Process) -> bool:
+    with contextlib.suppress(psutil.NoSuchProcess):
+        return process.status() != psutil.STATUS_ZOMBIE
+    return False
 
 
 # After an episode's last picture.
