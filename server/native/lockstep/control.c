@@ -28,8 +28,10 @@
 /* A thread that runs, and says nothing for so long, is looked at: it may be asleep in the kernel, or gone. */
 #define SILENCE_NS 200000
 
-/* One that has computed for so long is to find out whether it spins. The kernel counts by its own ticks. */
-#define COMPUTES_NS 1000000
+/* One that has computed for so long is to find out whether it spins; sooner if it has before. The kernel counts by its own
+ * ticks. Few are asked: what is below their stacks is another then, which those that read what they never wrote see. */
+#define COMPUTES_NS 20000000
+#define SPINS_NS 1000000
 
 /* One that sleeps for so long waits for more than a file, or a child that is being loaded. */
 #define ASLEEP_NS 20000000
@@ -279,10 +281,10 @@ static void note_end(struct page *page, int pid) {
 }
 
 /* Have one that computes find out whether it spins. */
-static void ask_for_spin(struct watched *watched) {
-    int64_t computed = 0;
+static void ask_for_spin(const struct slot *slot, struct watched *watched) {
+    int64_t computed = 0, least = slot->spins ? SPINS_NS : COMPUTES_NS;
     for (const char *digit = watched->switches; *digit >= '0' && *digit <= '9'; digit++) computed = 10 * computed + *digit - '0';
-    if (watched->computed && computed - watched->computed < COMPUTES_NS) return;
+    if (watched->computed && computed - watched->computed < least) return;
     if (watched->computed && world_catches(watched->pid, watched->tid, SPIN_SIGNAL))
         syscall(SYS_tgkill, watched->pid, watched->tid, SPIN_SIGNAL);
     watched->computed = computed;
@@ -302,7 +304,7 @@ static void look_at_silent(struct control *control) {
             continue;
         }
         int sleeps = look_at(watched, slot->pid, slot->tid);
-        if (sleeps == 0) ask_for_spin(watched);
+        if (sleeps == 0) ask_for_spin(slot, watched);
         if (sleeps <= 0) watched->since = 0;
         else if (!watched->since) watched->since = real_now();
         watched->sleeps = watched->since && real_now() - watched->since >= ASLEEP_NS;

@@ -23,6 +23,7 @@ struct slot {
     _Atomic uint32_t looks; /* whether it waits for something that it has to look at itself: a descriptor, a child */
     _Atomic uint32_t ends;  /* how many of its waits have come to an end */
     _Atomic int32_t pid, tid;
+    _Atomic uint32_t spins; /* whether it was found out to */
     _Atomic int64_t deadline;
     _Atomic uint64_t order;  /* of those that wait or are ready, who came first */
     _Atomic uint64_t object; /* the condition or semaphore that it waits for, an address of its process */

@@ -63,7 +63,7 @@ struct slot *claim_slot(int pid, int tid) {
     if (number >= mapped->used) mapped->used = number + 1;
     slot->pid = pid;
     slot->tid = tid;
-    slot->object = 0;
+    slot->object = slot->spins = 0;
     slot->order = order;
     atomic_store(&slot->state, RUNS);
     unlock_slots();

@@ -59,10 +59,12 @@ static void look_at_itself(int number, siginfo_t *info, void *given) {
     for (int i = 0; i < STATES; i++) {
         if (states[i] != state) continue;
         if (again < PROOF) again++;
-        else if (has_others()) sleep_until(later(NAP_NS));
+        own_slot()->spins = again == PROOF;
+        if (again == PROOF && has_others()) sleep_until(later(NAP_NS));
         return;
     }
     again = 0;
+    own_slot()->spins = 0;
     states[next++ % STATES] = state;
 }
 
