@@ -57,6 +57,8 @@ def test_events_of_agents_in_the_field_are_read(item: list[Any], event: Event) -
         (["PointerEvent", MAX_COORDINATE + 1, 2, 0], "button mask"),
         (["PointerEvent", 1, 2, 512], "button mask"),
         (["PointerEvent", 1, False, 0], "button mask"),
+        (["RelativePointerEvent", 0x8000, 0, 0], "dx and dy"),
+        (["RelativePointerEvent", 0, 0.5, 0], "dx and dy"),
         (["JoystickAxisXEvent", True], "finite number"),
         (["JoystickAxisXEvent", float("nan")], "finite number"),
         (["JoystickAxisXEvent", 10**400], "finite number"),

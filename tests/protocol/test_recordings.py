@@ -27,7 +27,7 @@ from pluriverse_protocol.recordings import (
     Update,
 )
 from pluriverse_protocol.rfb.raw_updates import raw_update, rectangles
-from support.wire import json_objects
+from support.wire import json_objects, relative_pointer_events
 
 WIDTH, HEIGHT = 12, 7
 HEADER = Header("toy", "1.2.3", "toy.First-v0", WIDTH, HEIGHT, 60.0, 1_700_000_000.25, ((1, 2, 3, 4),))
@@ -47,6 +47,7 @@ def updates(draw: st.DrawFn) -> bytes:
 EVENTS = (
     st.builds(KeyEvent, st.integers(1, MAX_KEYSYM), st.booleans())
     | st.builds(PointerEvent, st.integers(0, 65535), st.integers(0, 65535), st.integers(0, MAX_BUTTONMASK))
+    | relative_pointer_events
     | st.builds(JoystickEvent, st.sampled_from([*PLACES, f"Joystick{'x' * 32}Event"]), st.floats(-1e300, 1e300))
 )
 AT = st.floats(0, MAX_SECONDS)

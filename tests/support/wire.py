@@ -10,7 +10,7 @@ from msgspec.structs import fields
 from pluriverse_protocol import Headers, kinds, messages, reports
 from pluriverse_protocol.env_options import Option, OptionsOfEnv, OptionValues, Value
 from pluriverse_protocol.env_spaces import Choice, Spaces, SpacesOfEnv
-from pluriverse_protocol.events import Event, JoystickEvent, KeyEvent, PointerEvent
+from pluriverse_protocol.events import Event, JoystickEvent, KeyEvent, PointerEvent, RelativePointerEvent
 from pluriverse_protocol.limits import (
     MAX_CHOICE_NAME_CHARS,
     MAX_COORDINATE,
@@ -20,6 +20,7 @@ from pluriverse_protocol.limits import (
     MAX_KEYS_OF_CHOICE,
     MAX_KEYSYM,
     MAX_MESSAGE_ID_CHARS,
+    MAX_MOTION,
     MAX_OPTION_INTEGER,
     MAX_OPTION_NAME_CHARS,
     MAX_SEED,
@@ -52,8 +53,10 @@ key_events = st.builds(KeyEvent, st.integers(0, MAX_KEYSYM), st.booleans())
 coordinates = st.integers(0, MAX_COORDINATE)
 pointer_events = st.builds(PointerEvent, coordinates, coordinates, st.integers(0, 255))
 joystick_names = st.from_regex(r"\AJoystick[A-Za-z0-9]{1,32}Event\Z")
+motions = st.integers(-MAX_MOTION, MAX_MOTION)
+relative_pointer_events = st.builds(RelativePointerEvent, motions, motions, st.integers(0, 511))
 joystick_events = st.builds(JoystickEvent, joystick_names, numbers)
-events: st.SearchStrategy[Event] = st.one_of(key_events, pointer_events, joystick_events)
+events: st.SearchStrategy[Event] = st.one_of(key_events, pointer_events, relative_pointer_events, joystick_events)
 
 
 sides = st.integers(1, MAX_COORDINATE)

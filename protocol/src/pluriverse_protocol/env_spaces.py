@@ -11,6 +11,7 @@ from typing import Annotated, Any
 from msgspec import Meta
 
 from .kinds import (
+    Buttons,
     ChoiceName,
     Flag,
     JsonObject,
@@ -52,9 +53,10 @@ class Spaces(JsonObject, frozen=True):
     ``keys``: the X keysyms of every key that has a meaning; empty stands for those of the choices. ``keyboard`` has
     them in either case.
 
-    ``pointer``: whether it matters where the pointer is and which buttons are held. ``pads``: how many gamepads matter,
-    whose events are ``pads.NAMES``. ``text``: whether text observations are sent. ``observation``: the shape of the
-    structured observations, (nested) lists of floats; None if there are none, or if they aren't of one shape.
+    ``pointer``: whether it matters where the pointer is and which buttons are held, of the first ``buttons``.
+    ``relative``: not where it is matters but how far it moves, as in games that grab it. ``pads``: how many gamepads
+    matter, whose events are ``pads.NAMES``. ``text``: whether text observations are sent. ``observation``: the shape of
+    the structured observations, (nested) lists of floats; None if there are none, or if they aren't of one shape.
     ``step``: the X keysym of the key that makes an environment which waits for its agent go one step, with whatever
     else is held; None: time goes on by itself, or each key is a step.
     """
@@ -67,8 +69,11 @@ class Spaces(JsonObject, frozen=True):
     observation: Shape | None = None
     step: Key | None = None
     pads: Pads = 0
+    relative: Flag = False
+    buttons: Buttons = 3
 
     def __post_init__(self) -> None:
+        expect(self.pointer or not self.relative, "'relative' needs 'pointer'")
         expect_fitting(self, "keys", len(set(self.keys)) == len(self.keys))
         expect_fitting(self, "observation", prod(self.observation or ()) <= MAX_OBSERVATION_NUMBERS)
         names: set[str] = set()

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final, cast
 import msgspec
 from msgspec import Meta, Struct
 
-from .limits import MAX_COORDINATE, MAX_KEYSYM
+from .limits import MAX_COORDINATE, MAX_KEYSYM, MAX_MOTION
 
 # Agents name axes, sliders and buttons as their toolkits do (JoystickAxisXEvent, JoystickAxisZEvent, …); the program
 # decides which of them mean something.
@@ -21,6 +21,8 @@ BUTTONS: Final = 9
 MAX_BUTTONMASK: Final = (1 << BUTTONS) - 1
 
 _Coordinate = Annotated[int, Meta(ge=0, le=MAX_COORDINATE)]
+_Motion = Annotated[int, Meta(ge=-MAX_MOTION, le=MAX_MOTION)]
+_Mask = Annotated[int, Meta(ge=0, le=MAX_BUTTONMASK)]
 
 
 class AnyEvent:
@@ -45,7 +47,18 @@ class PointerEvent(_Listed, frozen=True, tag="PointerEvent"):
 
     x: _Coordinate
     y: _Coordinate
-    buttonmask: Annotated[int, Meta(ge=0, le=MAX_BUTTONMASK)]
+    buttonmask: _Mask
+
+
+class RelativePointerEvent(_Listed, frozen=True, tag="RelativePointerEvent"):
+    """The pointer moves by (dx, dy) pixels, right and down, with the buttons of ``buttonmask`` held.
+
+    For programs that grab the pointer: to them, a place is a jump.
+    """
+
+    dx: _Motion
+    dy: _Motion
+    buttonmask: _Mask
 
 
 class JoystickEvent(_Listed, frozen=True):
@@ -55,12 +68,16 @@ class JoystickEvent(_Listed, frozen=True):
     value: Annotated[float, Meta(ge=-sys.float_info.max, le=sys.float_info.max)]
 
 
-Event = KeyEvent | PointerEvent | JoystickEvent
+ScreenEvent = KeyEvent | PointerEvent | RelativePointerEvent
+"""What a screen takes in."""
 
-_NAMED: Final[dict[Any, type[Event]]] = {"KeyEvent": KeyEvent, "PointerEvent": PointerEvent}
+Event = ScreenEvent | JoystickEvent
+
+_NAMED: Final[dict[Any, type[Event]]] = {kind.__name__: kind for kind in (KeyEvent, PointerEvent, RelativePointerEvent)}
 _TAKES: Final[dict[type[Event], str]] = {
     KeyEvent: f"a keysym of 0 to {MAX_KEYSYM:#x} and a boolean",
     PointerEvent: f"x and y of 0 to {MAX_COORDINATE} and a button mask of 0 to {MAX_BUTTONMASK}",
+    RelativePointerEvent: f"dx and dy of -{MAX_MOTION} to {MAX_MOTION} and a button mask of 0 to {MAX_BUTTONMASK}",
     JoystickEvent: "one finite number",
 }
 
@@ -81,7 +98,7 @@ def from_wire(item: object) -> Event:
         if kind is KeyEvent and len(arguments) == 2 and type(arguments[1]) is int and arguments[1] in (0, 1):
             return from_wire([name, arguments[0], bool(arguments[1])])
         if kind is JoystickEvent and not (isinstance(name, str) and re.match(_JOYSTICK, name)):
-            raise ValueError(f"unknown event {name!r:.80}; known: KeyEvent, PointerEvent, Joystick…Event") from None
+            raise ValueError(f"unknown event {name!r:.80}; known: {', '.join(_NAMED)}, Joystick…Event") from None
         raise ValueError(f"{name} takes {_TAKES[kind]}, got {arguments!r:.80}") from None
 
 

@@ -107,6 +107,7 @@ ChoiceName = Annotated[str, _string(limits.MAX_CHOICE_NAME_CHARS)]
 Key = Annotated[int, Meta(ge=1, le=limits.MAX_KEYSYM, description="keysym")]
 Keys = Annotated[tuple[Key, ...], _keysyms(limits.MAX_KEYS)]
 KeysOfChoice = Annotated[tuple[Key, ...], _keysyms(limits.MAX_KEYS_OF_CHOICE)]
+Buttons = Annotated[int, _integer(1, events.BUTTONS)]
 Pads = Annotated[int, _integer(0, limits.MAX_PADS)]
 Shape = Annotated[
     tuple[Annotated[int, Meta(ge=1)], ...],

@@ -49,6 +49,9 @@ MAX_TIME_S: Final = 1e11
 # Screens of RFB are at most 65535 pixels each way.
 MAX_COORDINATE: Final = 65535
 
+# What X moves a pointer by at once.
+MAX_MOTION: Final = 0x7FFF
+
 # Twice an 8K display. RFB has 16 bits for each side, and 65535 x 65535 pixels would be 12 GiB.
 MAX_SIDE: Final = 16384
 

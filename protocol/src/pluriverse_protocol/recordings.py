@@ -13,6 +13,7 @@ S     ``Said``         JSON: a report as programs say it, or ``{"event": "begin"
                        the former also has its ``spaces`` and ``options``, where the environment declares them
 K     ``Input``        a key: its keysym in 32 bits, and whether it went down, in 8
 P     ``Input``        the pointer: x and y in 16 bits each, and the buttons that are held, in 8, or 16 with the ninth
+M     ``Input``        the pointer's movement: dx and dy in 16 bits each, signed, and the buttons that are held, in 16
 J     ``Input``        a gamepad: the value in 64 bits, of IEEE 754, and the event's name in ASCII
 ====  ===============  ================================================================================================
 
@@ -31,7 +32,16 @@ from msgspec import Meta
 
 from .env_spaces import Spaces
 from .errors import LocalProtocolError, RemoteProtocolError
-from .events import MAX_BUTTONMASK, MAX_JOYSTICK_CHARS, Event, JoystickEvent, KeyEvent, PointerEvent, checked
+from .events import (
+    MAX_BUTTONMASK,
+    MAX_JOYSTICK_CHARS,
+    Event,
+    JoystickEvent,
+    KeyEvent,
+    PointerEvent,
+    RelativePointerEvent,
+    checked,
+)
 from .kinds import Box, Count, EnvId, Fps, JsonObject, Number, String, always, read, write
 from .limits import MAX_KEYSYM, MAX_REPORT_BYTES
 from .rfb.raw_updates import max_bytes, rectangles
@@ -53,6 +63,7 @@ MAX_REGIONS: Final = 64
 _RECORD: Final = struct.Struct(">cdI")
 _KEY: Final = struct.Struct(">IB")
 _POINTER: Final = struct.Struct(">HHB")
+_MOTION: Final = struct.Struct(">hhH")
 _JOYSTICK: Final = struct.Struct(">d")
 _MAX_JOYSTICK_BYTES: Final = _JOYSTICK.size + MAX_JOYSTICK_CHARS
 # With the ninth button, which the mask above has no room for.
@@ -261,6 +272,7 @@ def _limit(kind: bytes, header: Header | None) -> int:
         b"S": MAX_REPORT_BYTES,
         b"K": _KEY.size,
         b"P": _LONG_POINTER.size,
+        b"M": _MOTION.size,
         b"J": _MAX_JOYSTICK_BYTES,
     }
     return limits.get(kind, 0)
@@ -285,6 +297,8 @@ def _payload(record: Record) -> tuple[bytes, bytes]:
         case PointerEvent(x, y, buttonmask):
             layout = _POINTER if buttonmask <= _POINTER_MASK else _LONG_POINTER
             return b"P", layout.pack(x, y, _buttons(buttonmask))
+        case RelativePointerEvent(dx, dy, buttonmask):
+            return b"M", _MOTION.pack(dx, dy, buttonmask)
         case JoystickEvent(name, value):
             return b"J", _JOYSTICK.pack(value) + name.encode()
 
@@ -309,11 +323,13 @@ def _parse(kind: bytes, at: float, payload: bytes, header: Header) -> Record:
         case b"P" if len(payload) in (_POINTER.size, _LONG_POINTER.size):
             x, y, buttonmask = (_POINTER if len(payload) == _POINTER.size else _LONG_POINTER).unpack(payload)
             return Input(at, PointerEvent(x, y, _buttons(buttonmask)))
+        case b"M" if len(payload) == _MOTION.size:
+            return Input(at, checked(RelativePointerEvent(*_MOTION.unpack(payload))))
         case b"J" if len(payload) > _JOYSTICK.size:
             name = payload[_JOYSTICK.size :].decode("ascii")
             return Input(at, checked(JoystickEvent(name, *_JOYSTICK.unpack_from(payload))))
         case _:
-            raise ValueError(f"{len(payload)} bytes of the kind {kind!r}, expected one of U, S, K, P and J")
+            raise ValueError(f"{len(payload)} bytes of the kind {kind!r}, expected one of U, S, K, P, M and J")
 
 
 def _buttons(mask: int) -> int:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from pluriverse_protocol.env_spaces import Spaces
-from pluriverse_protocol.events import Event, JoystickEvent, KeyEvent, PointerEvent
+from pluriverse_protocol.events import Event, JoystickEvent, KeyEvent, ScreenEvent
 
 _E = TypeVar("_E", bound=Event)
 
@@ -19,11 +19,11 @@ class Permitted:
     keys: frozenset[int]
     pointer: bool
 
-    def allows(self, event: KeyEvent | PointerEvent) -> bool:
+    def allows(self, event: ScreenEvent) -> bool:
         """Return whether an event may pass. Every release may: the key may have been pressed while it was permitted."""
-        if isinstance(event, PointerEvent):
-            return self.pointer
-        return not event.down or event.keysym in self.keys
+        if isinstance(event, KeyEvent):
+            return not event.down or event.keysym in self.keys
+        return self.pointer
 
 
 NOTHING = Permitted(frozenset(), pointer=False)

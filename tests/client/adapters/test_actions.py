@@ -5,7 +5,7 @@ import pytest
 from pluriverse.adapters.actions import IDLE, ActionMap, Kind
 from pluriverse.errors import ActionError, ConfigurationError
 from pluriverse_protocol.env_spaces import Choice, Spaces
-from pluriverse_protocol.events import JoystickEvent, KeyEvent, PointerEvent
+from pluriverse_protocol.events import JoystickEvent, KeyEvent, PointerEvent, RelativePointerEvent
 
 LEFT, RIGHT, FIRE = 0xFF51, 0xFF53, ord("z")
 BOX = (10, 20, 100, 50)
@@ -13,6 +13,7 @@ GAME = Spaces(discrete=(Choice("NOOP", ()), Choice("LEFT", (LEFT,)), Choice("LEF
 TURNS = Spaces(discrete=(Choice("left", (LEFT,)), Choice("drop", (FIRE,))), tap=True)
 PADS = Spaces(keys=(FIRE,), pointer=True, pads=1)
 PAGE = Spaces(keys=(ord("a"), ord("b")), pointer=True, text=True)
+GRABBED = Spaces(pointer=True, relative=True, buttons=9)
 
 
 def mapped(spaces: Spaces | None, kind: Any = "auto") -> ActionMap:
@@ -78,6 +79,20 @@ def test_pointer_is_in_pixels_of_the_picture_and_stays_where_it_was() -> None:
     assert hand.events({"pointer": [0, 0], "keys": [1, 0]})[0] == PointerEvent(10, 20, 4)
     hand.forget()
     assert list(hand.events({"buttons": [0, 0, 0]})) == [PointerEvent(10, 20, 0)]
+
+
+def test_a_relative_pointer_moves_each_time_and_has_the_buttons_that_are_asked_for() -> None:
+    hand = mapped(GRABBED).encoder()
+    fire = [1] + [0] * 8
+    assert list(hand.events({"pointer": np.array([-99, 49]), "buttons": fire})) == [RelativePointerEvent(-99, 49, 1)]
+    assert list(hand.events({"pointer": [3, 0]})) == [RelativePointerEvent(3, 0, 1)]
+    assert list(hand.events({"pointer": [0, 0], "buttons": fire})) == []
+    assert list(hand.events({"buttons": [0] * 8 + [1]})) == [RelativePointerEvent(0, 0, 256)]
+    hand.forget()
+    assert list(hand.events({})) == []
+    assert list(hand.events({"pointer": [0, 0]})) == [RelativePointerEvent(0, 0, 0)]
+    with pytest.raises(ActionError, match="further than the picture"):
+        hand.events({"pointer": [100, 0]})
 
 
 def test_of_a_pad_only_what_changes_is_sent() -> None:

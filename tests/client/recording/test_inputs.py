@@ -5,7 +5,7 @@ import pytest
 from pluriverse.adapters.actions import ActionMap
 from pluriverse.recording.inputs import HeldInputs, action_reader
 from pluriverse_protocol.env_spaces import Choice, Spaces
-from pluriverse_protocol.events import JoystickEvent, KeyEvent, PointerEvent
+from pluriverse_protocol.events import JoystickEvent, KeyEvent, PointerEvent, RelativePointerEvent
 
 BOX = (10, 20, 100, 50)
 UP, FIRE = 0xFF52, 0x20
@@ -67,6 +67,18 @@ def test_pointer_is_within_the_picture_and_a_click_lasts_a_step() -> None:
     assert action["buttons"].tolist() == [1, 0, 0]
     inputs.step()
     assert not np.any(read(inputs)["buttons"])
+
+
+def test_movements_of_a_relative_pointer_add_up_within_a_step() -> None:
+    spaces = Spaces(pointer=True, relative=True)
+    inputs, read = HeldInputs(), action_reader(ActionMap(spaces, BOX, "pointer"))
+    for mask in (1, 0):
+        inputs.take(RelativePointerEvent(3, -40, mask))
+    action = read(inputs)
+    assert action["pointer"].tolist() == [6, -49]
+    assert action["buttons"].tolist() == [1, 0, 0]
+    inputs.step()
+    assert read(inputs)["pointer"].tolist() == [0, 0]
 
 
 def test_lists_of_events_are_refused() -> None:

@@ -24,8 +24,9 @@ from PIL import Image as Pillow
 from pluriverse.errors import ConfigurationError
 from pluriverse.remotes.free import Remotes
 from pluriverse.serving.computers import MAX_CALLS, Computers
-from pluriverse.serving.mcp_server import PERMISSIONS, Server
+from pluriverse.serving.mcp_server import PERMISSIONS, Server, TimedEvent
 from pluriverse.serving.offered import Offered
+from pluriverse_protocol.events import RelativePointerEvent
 from support.leftovers import Leftovers
 from support.pages import write_runtime
 from support.ports import free_port
@@ -251,6 +252,10 @@ async def test_marks_may_be_looked_at_and_named_instead_of_places(tmp_path: Path
     with on_machine(runtime=str(folder)) as remote:
         async with by_stdio("--clock", "lockstep", "--env", "pages.*", remotes=remote.address) as client:
             await click_a_mark(client)
+
+
+def test_models_move_the_pointer_of_games_that_grab_it() -> None:
+    assert TimedEvent(ms=0, dx=30, dy=-4, buttons=1).event() == RelativePointerEvent(30, -4, 1)
 
 
 async def click_a_mark(client: Client) -> None:

@@ -3,8 +3,8 @@
 A remote describes its actions (``pluriverse_protocol.env_spaces``). There are five kinds: ``discrete`` (an integer,
 which stands for some keys), ``pads`` (a mapping of ``axes``, floats, ``buttons``, a 0 or 1 for each, and ``keys``: one
 gamepad after the other, as ``pluriverse_protocol.pads`` has them), ``keys`` (a 0 or 1 for each key), ``pointer`` (a
-mapping of ``pointer``: x and y in pixels of the picture, ``buttons``: left, middle, right, and ``keys``), and
-``events`` (Universe's lists of events).
+mapping of ``pointer``: x and y in pixels of the picture, or how far it moves where that is what matters, ``buttons``:
+left, middle, right, and more if the environment says so, and ``keys``), and ``events`` (Universe's lists of events).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, Final, Literal, NamedTuple, Protocol, cast, get_args
 
 import numpy as np
 from pluriverse_protocol.env_spaces import Choice, Spaces
-from pluriverse_protocol.events import Event, JoystickEvent, KeyEvent, PointerEvent
+from pluriverse_protocol.events import Event, JoystickEvent, KeyEvent, PointerEvent, RelativePointerEvent
 from pluriverse_protocol.pads import AXES, LEAST, NAMES
 
 from pluriverse.env.actions import parse_action
@@ -27,9 +27,6 @@ KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 
 # The discrete action of holding no keys, also where agents can't choose that.
 IDLE: Final = object()
-
-# Left, middle and right; further bits of a pointer event's mask are a wheel's.
-BUTTONS: Final = 3
 
 
 class ActionEncoder(Protocol):
@@ -63,6 +60,8 @@ class ActionMap:
         self.choices: tuple[Choice, ...] = spaces.discrete
         self.tap: bool = spaces.tap
         self.keys: tuple[int, ...] = spaces.keyboard
+        self.relative: bool = spaces.relative
+        self.buttons: int = spaces.buttons
         self.axes: tuple[str, ...] = tuple(name for names in NAMES[: spaces.pads] for name in names[: len(AXES)])
         self.pad_buttons: tuple[str, ...] = tuple(name for names in NAMES[: spaces.pads] for name in names[len(AXES) :])
         """The names of the events of all gamepads."""
@@ -97,7 +96,9 @@ class ActionMap:
                 return keys
             case "pointer":
                 _, _, width, height = self.box
-                return {"pointer": Part((2,), (width - 1, height - 1)), "buttons": Part((BUTTONS,), 1), **keys}
+                most = (width - 1, height - 1)
+                least = (1 - width, 1 - height) if self.relative else (0, 0)
+                return {"pointer": Part((2,), most, least), "buttons": Part((self.buttons,), 1), **keys}
             case "events":
                 raise ConfigurationError(
                     "lists of events are no arrays; expected actions: discrete, pads, keys or pointer"
@@ -112,7 +113,7 @@ class ActionMap:
             case "keys":
                 return _KeyBits(self)
             case "pointer":
-                return _Pointer(self)
+                return _RelativePointer(self) if self.relative else _Pointer(self)
             case "events":
                 return _Events()
 
@@ -176,6 +177,7 @@ class _Pointer(_Keys):
     def __init__(self, actions: ActionMap) -> None:
         super().__init__(actions.keys)
         self._box = actions.box
+        self._buttons = actions.buttons
         self._pointer: PointerEvent | None = None
 
     def forget(self) -> None:
@@ -187,15 +189,12 @@ class _Pointer(_Keys):
         events: list[Event] = []
         wanted = _pressed(parts["keys"], self._keys) if "keys" in parts else None
         if "pointer" in parts or "buttons" in parts:
-            pointer = self._point(parts.get("pointer"), parts.get("buttons"))
-            if pointer != self._pointer:
-                self._pointer = pointer
-                events.append(pointer)
+            events += self._point(parts.get("pointer"), parts.get("buttons"))
         if wanted is not None:
             events += self.hold(wanted)
         return events
 
-    def _point(self, place: Any, buttons: Any) -> PointerEvent:
+    def _point(self, place: Any, buttons: Any) -> Sequence[Event]:
         left, top, width, height = self._box
         before = self._pointer or PointerEvent(left, top, 0)
         x, y, mask = before.x, before.y, before.buttonmask
@@ -205,8 +204,34 @@ class _Pointer(_Keys):
                 raise ActionError(f"the pointer is at {across}, {down}, outside the picture of {width} by {height}")
             x, y = left + across, top + down
         if buttons is not None:
-            mask = sum(1 << bit for bit, down in enumerate(_numbers(buttons, BUTTONS, "buttons")) if down)
-        return PointerEvent(x, y, mask)
+            mask = _mask(buttons, self._buttons)
+        pointer = PointerEvent(x, y, mask)
+        if pointer == self._pointer:
+            return ()
+        self._pointer = pointer
+        return (pointer,)
+
+
+class _RelativePointer(_Pointer):
+    """Of a mapping, too; without ``pointer`` it doesn't move."""
+
+    def __init__(self, actions: ActionMap) -> None:
+        super().__init__(actions)
+        self._mask: int | None = None
+
+    def forget(self) -> None:
+        super().forget()
+        self._mask = None
+
+    def _point(self, place: Any, buttons: Any) -> Sequence[Event]:
+        _, _, width, height = self._box
+        dx, dy = (0, 0) if place is None else _numbers(place, 2, "pointer")
+        if abs(dx) >= width or abs(dy) >= height:
+            raise ActionError(f"the pointer moves by {dx}, {dy}, further than the picture of {width} by {height}")
+        mask = (self._mask or 0) if buttons is None else _mask(buttons, self._buttons)
+        changed = mask != self._mask
+        self._mask = mask
+        return (RelativePointerEvent(dx, dy, mask),) if dx or dy or changed else ()
 
 
 class _Pads(_Keys):
@@ -270,6 +295,10 @@ def _numbers(values: Any, count: int, name: str) -> list[int]:
     if array.shape != (count,) or array.dtype.kind not in "iub":
         raise ActionError(f"{name} is {values!r:.80}; expected {count} integers")
     return cast("list[int]", array.tolist())
+
+
+def _mask(buttons: Any, count: int) -> int:
+    return sum(1 << bit for bit, down in enumerate(_numbers(buttons, count, "buttons")) if down)
 
 
 def _pressed(values: Any, keys: Sequence[int]) -> frozenset[int]:

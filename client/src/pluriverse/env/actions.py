@@ -6,7 +6,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from pluriverse_protocol.events import Event, JoystickEvent, KeyEvent, PointerEvent, checked, from_wire
+from pluriverse_protocol.events import (
+    Event,
+    JoystickEvent,
+    KeyEvent,
+    PointerEvent,
+    RelativePointerEvent,
+    checked,
+    from_wire,
+)
 from pluriverse_protocol.limits import MAX_EVENTS_PER_ACTION
 
 from pluriverse.errors import ActionError
@@ -53,7 +61,7 @@ def parse_action(action: Any, name: str = "the action") -> Action:
 def _parse_event(event: Any) -> Event:
     """The event that an agent's object stands for, checked as the protocol checks it."""
     match event:
-        case KeyEvent() | PointerEvent() | JoystickEvent():
+        case KeyEvent() | PointerEvent() | RelativePointerEvent() | JoystickEvent():
             return checked(event)
         case ("KeyEvent", str() as name, down):
             return from_wire(["KeyEvent", keysym(name), _plain(down)])

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
-from pluriverse_protocol.events import Event, JoystickEvent, KeyEvent
+from pluriverse_protocol.events import Event, JoystickEvent, KeyEvent, PointerEvent, RelativePointerEvent
 from pluriverse_protocol.messages import Describe
 from pluriverse_protocol.metadata import Metadata
 
@@ -49,12 +49,20 @@ class Slot:
         self._masked_action = connection is None or not self._runs(connection.rewarder, peek)
         if connection is None or self._masked_action:
             return
-        inputs: list[InputEvent] = [event for event in events if not isinstance(event, JoystickEvent)]
+        inputs: list[InputEvent] = []
+        unseen: list[Event] = []
+        for event in events:
+            if isinstance(event, KeyEvent | PointerEvent):
+                inputs.append(event)
+                continue
+            unseen.append(event)
+            if isinstance(event, JoystickEvent):
+                self._unseen[event.name] = event if event.value else None
+            else:
+                self._unseen[""] = RelativePointerEvent(0, 0, event.buttonmask) if event.buttonmask else None
         screen = self._screen
-        others = events if screen is None else [event for event in events if isinstance(event, JoystickEvent)]
-        if others:
+        if others := events if screen is None else unseen:
             connection.rewarder.act(others)
-        self._tilted |= {event.name: event for event in events if isinstance(event, JoystickEvent)}
         if screen is None:
             self._held.note(inputs)
             return
@@ -91,7 +99,7 @@ class Slot:
     def release(self, connection: RemoteConnection | None) -> None:
         """Let go of all keys and buttons, also while no episode runs."""
         self._follow(connection)
-        self._tilted = {}
+        self._unseen = {}
         if self._screen is not None and (held := self._screen.held.releases()):
             self._screen.send_events(held)
 
@@ -126,8 +134,8 @@ class Slot:
         self._frame: Frame | None = None
         # Without a screen: what was sent to the rewarder. A screen knows itself what was sent to it.
         self._held = InputState()
-        # Gamepads have no screen; the remote releases them where an episode begins.
-        self._tilted: dict[str, JoystickEvent] = {}
+        # What VNC doesn't know of is held, by its name; the remote releases it where an episode begins.
+        self._unseen: dict[str, JoystickEvent | RelativePointerEvent | None] = {}
         self._mended = 0
         # What there is while the rewarder has no more news than this; None: it may have.
         self._idle: Result | None = None
@@ -150,8 +158,8 @@ class Slot:
         if connection.mended != self._mended:
             self._mended = connection.mended
             self._diagnostics.forget_probe()
-            tilted = [event for event in self._tilted.values() if event.value]
-            if held := [*(self._held.presses() if screen is None else ()), *tilted]:
+            unseen = [event for event in self._unseen.values() if event is not None]
+            if held := [*(self._held.presses() if screen is None else ()), *unseen]:
                 connection.rewarder.act(held)
 
     def _runs(self, rewarder: RewarderConnection, peek: bool) -> bool:

@@ -7,10 +7,10 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from pluriverse_protocol.events import Event, JoystickEvent, KeyEvent, PointerEvent
+from pluriverse_protocol.events import Event, JoystickEvent, KeyEvent, PointerEvent, RelativePointerEvent
 from pluriverse_protocol.pads import PLACES, fitted
 
-from pluriverse.adapters.actions import BUTTONS, ActionMap
+from pluriverse.adapters.actions import ActionMap
 
 Action = Any
 """A choice's index, an int8 for each key, or a dict of ``pointer`` (int64), ``buttons`` and ``keys`` (int8).
@@ -28,6 +28,8 @@ class HeldInputs:
     def __init__(self) -> None:
         self.x: int = 0
         self.y: int = 0
+        self.dx: int = 0
+        self.dy: int = 0
         self._keys: set[int] = set()
         self._buttons = 0
         self.pressed: list[int] = []
@@ -48,6 +50,9 @@ class HeldInputs:
             case PointerEvent(x, y, buttonmask):
                 self.x, self.y, self._buttons = x, y, buttonmask
                 self.clicked |= buttonmask
+            case RelativePointerEvent(dx, dy, buttonmask):
+                self.dx, self.dy, self._buttons = self.dx + dx, self.dy + dy, buttonmask
+                self.clicked |= buttonmask
             case JoystickEvent(name, value):
                 self._pads[name] = value
                 pressed = self.tilted.get(name, 0.0) if "Button" in name else value
@@ -57,6 +62,7 @@ class HeldInputs:
         self.pressed = []
         self.down = set(self._keys)
         self.clicked = self._buttons
+        self.dx = self.dy = 0
         self.tilted = dict(self._pads)
 
 
@@ -111,12 +117,14 @@ def _pads(actions: ActionMap, inputs: HeldInputs) -> Action:
 
 
 def _keys_and_pointer(actions: ActionMap, inputs: HeldInputs) -> Action:
-    """Return each key that was down; with a pointer also its place in the picture, and the buttons that were down."""
+    """Return each key that was down; with a pointer also its place or movement, and the buttons that were down."""
     keys = np.array([key in inputs.down for key in actions.keys], np.int8)
     if actions.kind == "keys":
         return keys
-    left, top, width, height = actions.box
-    place = [min(max(inputs.x - left, 0), width - 1), min(max(inputs.y - top, 0), height - 1)]
-    buttons = np.array([inputs.clicked >> bit & 1 for bit in range(BUTTONS)], np.int8)
-    parts = {"pointer": np.array(place, np.int64), "buttons": buttons}
+    left, top, _, _ = actions.box
+    part = actions.arrays()["pointer"]
+    x, y = (inputs.dx, inputs.dy) if actions.relative else (inputs.x - left, inputs.y - top)
+    place = np.clip((x, y), part.least, part.most)
+    buttons = np.array([inputs.clicked >> bit & 1 for bit in range(actions.buttons)], np.int8)
+    parts = {"pointer": place.astype(np.int64), "buttons": buttons}
     return parts | {"keys": keys} if actions.keys else parts

@@ -22,7 +22,7 @@ from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.mcpserver.tools import Tool
 from mcp_types import CallToolResult, ContentBlock, ImageContent, TextContent, ToolAnnotations
-from pluriverse_protocol.events import Event, JoystickEvent, KeyEvent, PointerEvent
+from pluriverse_protocol.events import Event, JoystickEvent, KeyEvent, PointerEvent, RelativePointerEvent
 from pluriverse_protocol.pads import PLACES
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
@@ -104,6 +104,7 @@ class Described(BaseModel):
     time_limit_s: Rounded | None = Field(description="the longest an episode can take; null: no known limit")
     keys: list[str] = Field(description="the keys that have an effect; empty: possibly any")
     pointer: bool = Field(description="whether the pointer has an effect")
+    relative: bool = Field(description="whether it is the pointer's movement that has: dx and dy in act_for")
     pads: int = Field(description="how many gamepads have an effect, in act_for")
     capabilities: list[str] = Field(description="of the remote; with tree and marks, look can describe the screen")
     text: str = Field(description="the task, or the environment's latest message")
@@ -114,7 +115,7 @@ Seen = Annotated[CallToolResult, Standing]
 
 
 class TimedEvent(BaseModel):
-    """At its time, a key that goes down or up, the pointer that is at a place, or an input of a gamepad."""
+    """At its time, a key that goes down or up, the pointer that is at a place or moves, or an input of a gamepad."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -123,8 +124,9 @@ class TimedEvent(BaseModel):
     down: bool = Field(default=True, description="whether the key goes down; false: up")
     x: int | None = Field(default=None, description="where the pointer is, in pixels from the picture's left edge")
     y: int | None = Field(default=None, description="and in pixels from its top edge")
+    dx: int | None = Field(default=None, description="how far the pointer moves to the right, where it is relative")
+    dy: int | None = Field(default=None, description="and how far down")
     buttons: int = Field(default=0, ge=0, le=255, description="held buttons: the sum of 1 left, 2 middle, 4 right")
-
     pad: str | None = Field(
         default=None,
         max_length=40,
@@ -139,8 +141,10 @@ class TimedEvent(BaseModel):
             if (name := f"Joystick{self.pad}Event") not in PLACES:
                 raise ToolError(f"{self.pad!r} is no input of a gamepad; expected AxisX to AxisRz, Button0 to Button15")
             return JoystickEvent(name, self.value)
+        if self.dx is not None and self.dy is not None:
+            return RelativePointerEvent(self.dx, self.dy, self.buttons)
         if self.x is None or self.y is None:
-            raise ToolError("each event needs a key, a pad, or x and y")
+            raise ToolError("each event needs a key, a pad, x and y, or dx and dy")
         return PointerEvent(self.x, self.y, self.buttons)
 
 
@@ -207,6 +211,7 @@ class Server:
                 time_limit_s=said.time_limit,
                 keys=keys,
                 pointer=said.spaces is None or said.spaces.pointer or not (keys or said.spaces.pads),
+                relative=said.spaces is not None and said.spaces.relative,
                 pads=said.spaces.pads if said.spaces is not None else 0,
                 capabilities=list(said.capabilities or ()),
                 text=computer.text,
@@ -433,7 +438,7 @@ def _time(computer: Computer, result: Result) -> str:
 def _described(described: Described) -> str:
     limit = described.time_limit_s
     use = [f"the keys {' '.join(described.keys)}"] if described.keys else [] if described.pads else ["any key"]
-    use += ["the pointer"] if described.pointer else []
+    use += ["the pointer's movements"] if described.relative else ["the pointer"] if described.pointer else []
     use += [f"{described.pads} gamepad{'s' if described.pads > 1 else ''}"] if described.pads else []
     thinking = "is paused" if described.clock == "lockstep" else "keeps running"
     lines = [

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Self
 
-from pluriverse_protocol.events import BUTTONS, KeyEvent, PointerEvent
+from pluriverse_protocol.events import BUTTONS, KeyEvent, PointerEvent, RelativePointerEvent, ScreenEvent
 from Xlib import X, error
 from Xlib.display import Display
 
@@ -34,6 +34,9 @@ log = logging.getLogger(__name__)
 
 # What a Shift goes down for that only chooses a character.
 NO_KEYSYM: Final = 0
+
+# Of XTEST's movements, as their detail.
+RELATIVE: Final = 1
 
 # When an X server repeats a key that is held, and how often from then on.
 REPEAT_DELAY_S: Final = 0.66
@@ -74,7 +77,7 @@ class Injector:
         # The keycode that went down last, and when it is due again.
         self._repeating: tuple[int, float | None] | None = None
 
-    def apply(self, events: Sequence[KeyEvent | PointerEvent]) -> None:
+    def apply(self, events: Sequence[ScreenEvent]) -> None:
         """Inject the events in order. The pointer is kept on the screen; a key that is down already stays so.
 
         A character is typed as it is, whatever is locked: the locks are off while its key goes down.
@@ -84,7 +87,7 @@ class Injector:
                 pass
             send(self._connection)
 
-    def apply_one_by_one(self, events: Sequence[KeyEvent | PointerEvent]) -> Iterator[None]:
+    def apply_one_by_one(self, events: Sequence[ScreenEvent]) -> Iterator[None]:
         """Inject the events, and yield after each single input: a key or button that moves, or the pointer."""
         with ReportingLoss(self._display):
             yield from self._sent(self._inputs(events))
@@ -178,7 +181,7 @@ class Injector:
 
     # Each yields after an input that is on its way, and has noted it by then.
 
-    def _inputs(self, events: Sequence[KeyEvent | PointerEvent]) -> Iterator[None]:
+    def _inputs(self, events: Sequence[ScreenEvent]) -> Iterator[None]:
         self._keymap.follow()
         # A click doesn't move the pointer; and the two of a double one must not be far apart in real time.
         at: tuple[int, int] | None = None
@@ -191,6 +194,11 @@ class Injector:
                 case PointerEvent(x, y, buttonmask):
                     if at != (at := (x, y)):
                         yield from self._move(x, y)
+                    yield from self._set_buttons(buttonmask)
+                case RelativePointerEvent(dx, dy, buttonmask):
+                    at = None
+                    if dx or dy:
+                        yield from self._fake(X.MotionNotify, RELATIVE, dx, dy)
                     yield from self._set_buttons(buttonmask)
 
     def _releases(self) -> Iterator[None]:
@@ -272,7 +280,7 @@ class AsyncInjector:
         thread = await open_in_thread("injector", lambda: Injector(display, xauthority), display, deadline_s=deadline_s)
         return cls(thread)
 
-    async def apply(self, events: Sequence[KeyEvent | PointerEvent]) -> None:
+    async def apply(self, events: Sequence[ScreenEvent]) -> None:
         await self._thread.run(lambda injector: injector.apply(events))
 
     async def release_all(self) -> None:

@@ -57,6 +57,8 @@ class SpacesTable(Table):
     tap: bool = False
     keys: list[Key] = []
     pointer: bool = False
+    relative: bool = False
+    buttons: int = 3
     text: bool = False
     observation: list[int] | None = None
     step: Key | None = None
@@ -72,6 +74,8 @@ class SpacesTable(Table):
             tap=self.tap,
             keys=tuple(self.keys),
             pointer=self.pointer,
+            relative=self.relative,
+            buttons=self.buttons,
             text=self.text,
             observation=tuple(self.observation) if self.observation is not None else None,
             step=self.step,

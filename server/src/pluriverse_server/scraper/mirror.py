@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-from pluriverse_protocol.events import BUTTONS, KeyEvent, PointerEvent
+from pluriverse_protocol.events import BUTTONS, KeyEvent, PointerEvent, ScreenEvent
 from pluriverse_protocol.reports import Worlds
 from Xlib import X
 from Xlib.display import Display
@@ -48,7 +48,7 @@ class Screens:
         self._mirror: _Mirror | None = None
         self._shown = self._wanted = OWN_SLOT
         # What is yet to be released in worlds that are no longer shown.
-        self._left: dict[int, Sequence[KeyEvent | PointerEvent]] = {}
+        self._left: dict[int, Sequence[ScreenEvent]] = {}
 
     def put(self, slot: int, memory: Pixels) -> None:
         """Have a world's screen, which is in ``memory`` and of the size of the remote's."""
@@ -78,7 +78,7 @@ class Screens:
         if slot == self._shown and mirror is not None:
             mirror.touch()
 
-    def take(self, slot: int) -> Sequence[KeyEvent | PointerEvent]:
+    def take(self, slot: int) -> Sequence[ScreenEvent]:
         """Return what people have pressed in a world since the last call."""
         mirror = self._mirror
         left = self._left.pop(slot, ())
@@ -108,7 +108,7 @@ class _Mirror:
         self._xauthority = xauthority
         self._memory = memory
         self._changed = os.eventfd(1, os.EFD_NONBLOCK)
-        self._pressed: deque[KeyEvent | PointerEvent] = deque()
+        self._pressed: deque[ScreenEvent] = deque()
         self._held: set[int] = set()
         self._at = PointerEvent(0, 0, 0)
         self._closed = False
@@ -120,7 +120,7 @@ class _Mirror:
         self._memory = memory
         self.touch()
 
-    def leave(self) -> Sequence[KeyEvent | PointerEvent]:
+    def leave(self) -> Sequence[ScreenEvent]:
         """Return what was pressed, and the release of what still is."""
         held, self._held = self._held, set()
         at, self._at = self._at, PointerEvent(self._at.x, self._at.y, 0)
@@ -129,8 +129,8 @@ class _Mirror:
     def touch(self) -> None:
         os.eventfd_write(self._changed, 1)
 
-    def take(self) -> Sequence[KeyEvent | PointerEvent]:
-        taken: list[KeyEvent | PointerEvent] = []
+    def take(self) -> Sequence[ScreenEvent]:
+        taken: list[ScreenEvent] = []
         while self._pressed:
             taken.append(self._pressed.popleft())
         return taken

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final, Self
 
 import psutil
-from pluriverse_protocol.events import KeyEvent, PointerEvent
+from pluriverse_protocol.events import KeyEvent, PointerEvent, ScreenEvent
 
 from pluriverse_server.display.client_thread import ClientThread, open_in_thread
 from pluriverse_server.display.injector import Injector
@@ -89,7 +89,7 @@ class Display:
             raise
         self.server_pid = self._grabber.server_pid
 
-    def apply(self, events: Sequence[KeyEvent | PointerEvent]) -> Iterator[None]:
+    def apply(self, events: Sequence[ScreenEvent]) -> Iterator[None]:
         return self._injector.apply_one_by_one(events)
 
     def separate_clicks(self) -> None:
@@ -200,7 +200,7 @@ class PageClock:
         self._stillness.close()
         await self._display.close()
 
-    async def apply(self, events: Sequence[KeyEvent | PointerEvent]) -> None:
+    async def apply(self, events: Sequence[ScreenEvent]) -> None:
         if self._presses(events):
             # Real time is nothing here: clicks are double where they come at once.
             await self._display.run(Display.separate_clicks)
@@ -249,8 +249,8 @@ class PageClock:
         width, height = self._size
         return width - 1, height - 1
 
-    def _presses(self, events: Sequence[KeyEvent | PointerEvent]) -> bool:
-        masks = [event.buttonmask for event in events if isinstance(event, PointerEvent)]
+    def _presses(self, events: Sequence[ScreenEvent]) -> bool:
+        masks = [event.buttonmask for event in events if not isinstance(event, KeyEvent)]
         before = [self._buttons, *masks]
         self._buttons = before[-1]
         return any(now & ~then for then, now in itertools.pairwise(before))

@@ -8,7 +8,7 @@ from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
 import numpy as np
-from pluriverse_protocol.events import Event, KeyEvent, PointerEvent
+from pluriverse_protocol.events import Event, ScreenEvent
 from pluriverse_protocol.reports import TIME_LIMIT, Done, Frame, Observation, Ready, Report, Reset, Text
 
 from pluriverse_server.display import DisplayLost
@@ -60,7 +60,7 @@ class PageSteps(ReportedSteps):
                     pass
 
     async def play(self, events: Sequence[Event], frames: int) -> Outcome:
-        inputs = [event for event in events if isinstance(event, KeyEvent | PointerEvent)]
+        inputs = [event for event in events if isinstance(event, ScreenEvent)]
         with self._failing():
             if inputs:
                 await self._clock.apply(inputs)

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from pluriverse_protocol.events import KeyEvent, PointerEvent
+from pluriverse_protocol.events import ScreenEvent
 from pluriverse_protocol.reports import Report
 
 from pluriverse_server.display import DisplayLost
@@ -106,7 +106,7 @@ class Stepped(ABC):
         how = child.how_it_ended(child.pid if self.world is None else self.world.program)
         return (self.limits and self.limits.exceeded()) or f"the program ended: {how}"
 
-    def pressed(self) -> Sequence[KeyEvent | PointerEvent]:
+    def pressed(self) -> Sequence[ScreenEvent]:
         """Return what people have pressed since the last call on a screen of the remote's that isn't the program's."""
         return self.screens.take(self.slot) if self.screens is not None else ()
 

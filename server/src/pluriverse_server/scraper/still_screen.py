@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
-from pluriverse_protocol.events import Event, KeyEvent, PointerEvent
+from pluriverse_protocol.events import Event, PointerEvent, ScreenEvent
 from Xlib import X
 
 from pluriverse_server.display.injector import Injector
@@ -69,7 +69,7 @@ class StillScreen:
         return _CREDENTIALS.unpack(credentials)[0]
 
     def apply(self, events: Sequence[Event]) -> None:
-        self.injector.apply([event for event in events if isinstance(event, KeyEvent | PointerEvent)])
+        self.injector.apply([event for event in events if isinstance(event, ScreenEvent)])
 
     def see(self) -> Pixels:
         """Return the picture: RGB, shape (height, width, 3), valid until the next call."""

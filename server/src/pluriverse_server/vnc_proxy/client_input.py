@@ -17,7 +17,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, Final, Protocol
 
 from msgspec.structs import replace
-from pluriverse_protocol.events import KeyEvent, PointerEvent
+from pluriverse_protocol.events import KeyEvent, PointerEvent, ScreenEvent
 from pluriverse_protocol.limits import MAX_KEYSYM
 from pluriverse_protocol.rfb.errors import RfbError
 from pluriverse_protocol.rfb.messages import (
@@ -213,7 +213,7 @@ class ClientInput:
         if changed and self._keyboard is not None:
             yield from self._wait(self._keyboard.click(event, changed))
 
-    def _may_pass(self, event: KeyEvent | PointerEvent) -> bool:
+    def _may_pass(self, event: ScreenEvent) -> bool:
         permitted = self._permitted()
         if permitted is None or permitted.allows(event):
             return True

@@ -4,6 +4,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from pluriverse.adapters.computer.acts import (
     Act,
     ActFor,
@@ -23,7 +24,7 @@ from pluriverse.adapters.computer.script import Hand, Script
 from pluriverse.adapters.computer.view import View
 from pluriverse.errors import ActionError
 from pluriverse.vnc.connection import InputState
-from pluriverse_protocol.events import Event, JoystickEvent, KeyEvent, PointerEvent
+from pluriverse_protocol.events import Event, KeyEvent, PointerEvent, RelativePointerEvent
 
 VIEW = View((10, 20, 400, 200), 200, 100)
 SHIFT, CTRL, A = 0xFFE1, 0xFFE3, 0x61
@@ -78,7 +79,7 @@ def test_whatever_is_done_ends_with_nothing_held_and_times_in_order(given: list[
         times = [at for at, _ in script.events]
         assert times == sorted(times)
         assert all(0 <= at <= script.ms for at in times)
-        held.note(event for _, event in script.events if not isinstance(event, JoystickEvent))
+        held.note(event for _, event in script.events if isinstance(event, KeyEvent | PointerEvent))
         assert held.releases() == []
 
 
@@ -159,6 +160,14 @@ def test_events_of_ones_own_come_at_their_times_and_where_they_point() -> None:
     frames = script.frames(1000 / 60)
     assert len(frames) == 12
     assert [number for number, frame in enumerate(frames) if frame] == [0, 3, 7]
+
+
+def test_a_movement_leaves_the_pointer_and_holds_its_buttons() -> None:
+    hand = Hand(VIEW)
+    place = hand.pointer
+    moved = (10.0, RelativePointerEvent(-300, 5, 1))
+    assert hand.plan(ActFor((moved,), 20)).events == (moved,)
+    assert hand.pointer == replace(place, buttonmask=1)
 
 
 def test_an_event_after_the_end_is_refused_and_nothing_moves() -> None:

@@ -94,3 +94,9 @@ def test_samples_are_actions_alone_and_in_batches(kind: Kind) -> None:
     batched = batch_space(space, 3)
     for action in iterate(batched, batched.sample()):
         hand.events(action)
+
+
+def test_a_relative_pointer_moves_by_less_than_the_picture_either_way() -> None:
+    actions = ActionMap(Spaces(pointer=True, relative=True, buttons=9), BOX)
+    pointer = spaces.MultiDiscrete([59, 79], start=[-29, -39])
+    assert action_space(actions) == spaces.Dict(pointer=pointer, buttons=spaces.MultiBinary(9))

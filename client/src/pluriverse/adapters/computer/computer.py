@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Final, Literal, Self
 
-from pluriverse_protocol.events import Event, JoystickEvent, KeyEvent, PointerEvent
+from pluriverse_protocol.events import Event, JoystickEvent, KeyEvent, PointerEvent, RelativePointerEvent
 from pluriverse_protocol.rfb.geometry import Box
 
 from pluriverse import steady, validation
@@ -352,8 +352,9 @@ class Computer:
         tilted = {event.name: event.value for events in frames for event in events if isinstance(event, JoystickEvent)}
         keys = [KeyEvent(keysym, False) for keysym, is_down in down.items() if is_down]
         pads = [JoystickEvent(name, 0.0) for name, value in tilted.items() if value]
-        self._hand.pointer = PointerEvent(*self._pointer, 0)
-        self._frame([*keys, *pads, self._hand.pointer])
+        self._hand.pointer = pointer = PointerEvent(*self._pointer, 0)
+        moves = any(isinstance(event, RelativePointerEvent) for events in frames for event in events)
+        self._frame([*keys, *pads, RelativePointerEvent(0, 0, 0) if moves else pointer])
 
     def _frame(self, events: Sequence[Event]) -> None:
         """Send the events of one frame, and wait for it."""

@@ -8,7 +8,15 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from pluriverse_protocol.events import MAX_BUTTONMASK, Event, JoystickEvent, KeyEvent, PointerEvent
+from msgspec.structs import replace
+from pluriverse_protocol.events import (
+    MAX_BUTTONMASK,
+    Event,
+    JoystickEvent,
+    KeyEvent,
+    PointerEvent,
+    RelativePointerEvent,
+)
 
 from pluriverse.errors import ActionError
 
@@ -215,6 +223,9 @@ class _Writer:
             self.ms = at
             if isinstance(event, PointerEvent):
                 self._point(PointerEvent(*self.view.to_screen((event.x, event.y)), event.buttonmask))
+            elif isinstance(event, RelativePointerEvent):
+                self.pointer = replace(self.pointer, buttonmask=event.buttonmask)
+                self.events.append((at, event))
             else:
                 self.events.append((at, event))
         self.ms = ms

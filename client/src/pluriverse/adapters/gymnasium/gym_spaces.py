@@ -11,7 +11,7 @@ from gymnasium import spaces
 from pluriverse_protocol.events import Event, KeyEvent, PointerEvent, from_wire, to_wire
 from pluriverse_protocol.limits import MAX_REPORT_BYTES
 
-from pluriverse.adapters.actions import BUTTONS, ActionMap
+from pluriverse.adapters.actions import ActionMap
 from pluriverse.adapters.core import Core
 from pluriverse.env.actions import parse_action
 from pluriverse.errors import ActionError
@@ -116,9 +116,10 @@ def action_space(actions: ActionMap) -> gymnasium.Space[Any]:
             }
             return spaces.Dict(pads)
         case "pointer":
+            place = actions.arrays()["pointer"]
             parts: dict[str, gymnasium.Space[Any]] = {
-                "pointer": spaces.MultiDiscrete(list(actions.box[2:])),
-                "buttons": spaces.MultiBinary(BUTTONS),
+                "pointer": spaces.MultiDiscrete(np.subtract(place.most, place.least) + 1, start=list(place.least)),
+                "buttons": spaces.MultiBinary(actions.buttons),
             }
             if actions.keys:
                 parts["keys"] = spaces.MultiBinary(len(actions.keys))

@@ -1,0 +1,73 @@
+"""Games that grab the pointer are turned by just as far as an agent moves it, in either kind of time."""
+
+import contextlib
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from pluriverse.adapters.gymnasium import PluriverseEnv
+from pluriverse_protocol.events import PointerEvent
+from support.grabbing import GRABBING
+from support.remotes import on_machine
+from support.scraped import ENV, write_runtime
+
+pytestmark = [pytest.mark.slow, pytest.mark.display]
+
+DEADLINE_S = 20.0
+
+
+@pytest.fixture(scope="module", params=["libSDL2-2.0.so.0", "libSDL-1.2.so.0"])
+def game(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a remote of a game that grabs the pointer."""
+    folder: Path = tmp_path_factory.mktemp("grabbing")
+    write_runtime(
+        folder,
+        program={"command": ["python", "game.py", request.param], "clock": ["realtime", "lockstep"]},
+        reset={"by": "restart", "start": []},
+        rewards=[],
+        spaces={"pointer": True, "relative": True, "buttons": 9},
+    )
+    (folder / "game.py").write_text(GRABBING)
+    with on_machine(runtime=str(folder)) as remote:
+        yield remote.address
+
+
+def shown(picture: NDArray[np.uint8]) -> tuple[int, int, int]:
+    """How far the game has been turned to the right and down, and the buttons that are held."""
+    bits = picture[70:120:20, 10:320:20].max(axis=2) > 127
+    x, y, buttons = np.packbits(bits, axis=1, bitorder="little").view(np.int16)[:, 0].tolist()
+    return x, y, buttons
+
+
+def until_shown(env: PluriverseEnv, action: Any, wanted: tuple[int, int, int]) -> None:
+    """Act once, and look until the game shows this."""
+    seen = shown(env.step(action)[0])
+    deadline = time.monotonic() + DEADLINE_S
+    while seen != wanted and time.monotonic() < deadline:
+        seen = shown(env.step({})[0])
+    assert seen == wanted
+
+
+@pytest.mark.parametrize("clock", ["realtime", "lockstep"])
+def test_a_game_that_grabs_the_pointer_turns_as_far_as_it_is_moved(game: str, clock: Any) -> None:
+    with contextlib.closing(PluriverseEnv(ENV, remotes=game, clock=clock)) as env:
+        picture = env.reset(seed=3)[0]
+        x, y, _ = shown(cast("NDArray[np.uint8]", picture))
+        assert env.action_space.contains({"pointer": np.array([-319, 199]), "buttons": np.ones(9, np.int8)})
+        held = [0] * 9
+        for dx, dy, button in ((40, -25, 0), (-150, 0, 2), (7, 99, 1), (0, 0, 0)):
+            held[button] ^= 1
+            x, y = x + dx, y + dy
+            mask = sum(down << bit for bit, down in enumerate(held))
+            until_shown(env, {"pointer": [dx, dy], "buttons": held}, (x, y, mask))
+
+
+def test_a_place_still_is_one(game: str) -> None:
+    with contextlib.closing(PluriverseEnv(ENV, remotes=game, clock="lockstep", actions="events")) as env:
+        env.reset(seed=3)
+        env.step([PointerEvent(100, 90, 1)])
+        assert shown(env.step([])[0])[2] == 1

@@ -1,0 +1,40 @@
+"""A game that grabs the pointer, by SDL 2 or 1.2: shows how far it has been turned, and which buttons are held."""
+
+GRABBING = """
+import ctypes, sys, time
+
+name = sys.argv[1]
+sdl = ctypes.CDLL(name)
+sdl.SDL_Init(0x20)
+if name == "libSDL2-2.0.so.0":
+    Rectangle, number = ctypes.c_int * 4, ctypes.c_void_p
+    sdl.SDL_CreateWindow.restype = sdl.SDL_GetWindowSurface.restype = ctypes.c_void_p
+    window = ctypes.c_void_p(sdl.SDL_CreateWindow(b"", 0, 0, 320, 200, 4))
+    screen = ctypes.c_void_p(sdl.SDL_GetWindowSurface(window))
+    show = lambda: sdl.SDL_UpdateWindowSurface(window)
+    sdl.SDL_SetRelativeMouseMode(1)
+else:
+    Rectangle = ctypes.c_int16 * 4
+    sdl.SDL_SetVideoMode.restype = ctypes.c_void_p
+    screen = ctypes.c_void_p(sdl.SDL_SetVideoMode(320, 200, 0, 0))
+    show = lambda: sdl.SDL_UpdateRect(screen, 0, 0, 0, 0)
+    sdl.SDL_ShowCursor(0)
+    sdl.SDL_WM_GrabInput(1)
+
+
+def fill(x, y, width, height, colour):
+    sdl.SDL_FillRect(screen, ctypes.byref(Rectangle(x, y, width, height)), ctypes.c_uint32(colour))
+
+
+turned, by = [0, 0], [ctypes.c_int(), ctypes.c_int()]
+while True:
+    sdl.SDL_PumpEvents()
+    buttons = sdl.SDL_GetRelativeMouseState(*map(ctypes.byref, by)) & 0x1FF
+    turned = [before + now.value for before, now in zip(turned, by)]
+    for row, value in enumerate((*turned, buttons)):
+        for bit in range(16):
+            fill(20 * bit, 60 + 20 * row, 20, 20, 0xFFFFFF * (value >> bit & 1))
+    fill(0, 0, 20, 20, 0x00FF00)
+    show()
+    time.sleep(0.01)
+"""
