@@ -26,11 +26,13 @@
 #define STRANGERS 64
 
 /* A thread that runs, and says nothing for so long, is looked at: it may be asleep in the kernel, or gone. */
-#define SILENCE_NS 200000
+#define SILENCE_NS 200000L
+/* How often it may take twice as long: looking takes time from who computes. */
+#define MOST_SILENCES 4
 
 /* One that has computed for so long is to find out whether it spins; sooner if it has before. The kernel counts by its own
  * ticks. Few are asked: what is below their stacks is another then, which those that read what they never wrote see. */
-#define COMPUTES_NS 20000000
+#define COMPUTES_NS 10000000
 #define SPINS_NS 1000000
 
 /* One that sleeps for so long waits for more than a file, or a child that is being loaded. */
@@ -53,6 +55,7 @@ enum { STANDS = 0, LATE = 1, ENDED = 2 };
 struct watched {
     int pid, tid, stat, schedstat;
     int sleeps;
+    int is_alone; /* of a process without other threads: it sleeps where it waits for others, and nowhere else */
     int64_t since;
     int64_t computed; /* until it was asked last; 0: it wasn't yet in this turn */
     char switches[TEXT];
@@ -93,21 +96,19 @@ static int open_of(int pid, int tid, const char *name) {
 static int look_at(struct watched *watched, int pid, int tid) {
     if (watched->tid != tid || watched->pid != pid) {
         forget(watched);
-        *watched = (struct watched){pid, tid, open_of(pid, tid, "stat"), open_of(pid, tid, "schedstat"), 0, 0, 0, ""};
+        *watched = (struct watched){
+            .pid = pid, .tid = tid, .stat = open_of(pid, tid, "stat"), .schedstat = open_of(pid, tid, "schedstat")};
     }
-    char stat[512], switches[TEXT];
+    char stat[512], switches[TEXT] = "";
     ssize_t size = pread(watched->stat, stat, sizeof stat - 1, 0);
-    ssize_t switched = pread(watched->schedstat, switches, sizeof switches - 1, 0);
-    if (size <= 0 || switched <= 0) {
-        forget(watched);
-        return -1;
-    }
-    stat[size] = switches[switched] = 0;
+    stat[size > 0 ? size : 0] = 0;
     const char *state = strrchr(stat, ')');
     if (!state || state[2] == 'Z' || state[2] == 'X') {
         forget(watched);
         return -1;
     }
+    if (state[2] == 'S' && watched->is_alone) return 1;
+    pread(watched->schedstat, switches, sizeof switches - 1, 0);
     int same = !strcmp(switches, watched->switches);
     strcpy(watched->switches, switches);
     return state[2] == 'S' && same;
@@ -216,6 +217,7 @@ PUBLIC void lockstep_watch(struct control *control, int pid) {
         look_at(&control->strangers[control->strangers_count++], pid, tid);
     }
     if (folder) closedir(folder);
+    control->strangers[0].is_alone = control->strangers_count == 1;
 }
 
 PUBLIC int64_t lockstep_elapsed(const struct control *control) { return control->page->now - BEGIN_NS; }
@@ -238,16 +240,24 @@ PUBLIC int lockstep_threads(const struct control *control) {
     return threads;
 }
 
+static int runs(const struct slot *slot) { return (slot->state & PHASE) == RUNS; }
+
+/* Where all stand who look or wait for a time, and nobody sleeps in the kernel. */
+static int is_calm(const struct page *page, uint32_t why) {
+    for (uint32_t i = 0; i < page->used; i++)
+        if (runs(&page->slots[i])) return 0;
+    return why == DUE || why == LOOK;
+}
+
 static void grant(struct control *control, struct slot *slot, uint32_t why) {
     control->threads[slot - control->page->slots].sleeps = 0;
     control->threads[slot - control->page->slots].since = 0;
     control->threads[slot - control->page->slots].computed = 0;
+    control->page->calm = is_calm(control->page, why);
     atomic_store(&slot->state, RUNS | why);
     /* All: one that was killed may still wait there, as it has yet to end, and came first. */
     syscall(SYS_futex, &slot->state, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
-
-static int runs(const struct slot *slot) { return (slot->state & PHASE) == RUNS; }
 
 /* The parent of a process that has ended, and has not been waited for; 0: it isn't there. */
 static int parent_of(int pid) {
@@ -312,6 +322,7 @@ static void look_at_silent(struct control *control) {
             int pid = slot->pid;
             slot->pid = slot->tid = 0;
             slot->state = FREE;
+            control->page->calm = 0;
             note_end(control->page, pid);
         }
     }
@@ -340,7 +351,7 @@ static int wait_for_turns(struct control *control, int64_t patience) {
             running = runs(&page->slots[i]) && !control->threads[i].sleeps;
         if (!running) return 1;
         atomic_store(&page->listening, 1);
-        struct timespec silence = {0, SILENCE_NS};
+        struct timespec silence = {0, SILENCE_NS << (silent < MOST_SILENCES ? silent : MOST_SILENCES)};
         if (syscall(SYS_futex, &page->news, FUTEX_WAIT, news, &silence, NULL, 0) && errno == ETIMEDOUT) silent++;
         atomic_store(&page->listening, 0);
         if (silent) look_at_silent(control);
@@ -351,6 +362,7 @@ static int wait_for_turns(struct control *control, int64_t patience) {
 /* Return whether no stranger has anything to do. */
 static int strangers_stand(struct control *control) {
     int stand = 1;
+    if (control->page->calm) return 1;
     for (int i = 0; i < control->strangers_count; i++) {
         struct watched *stranger = &control->strangers[i];
         if (stranger->tid) stand &= look_at(stranger, stranger->pid, stranger->tid) != 0;
@@ -499,9 +511,10 @@ static void pass(struct control *control, int64_t now) {
     int16_t(*sound)[SOUND_CHANNELS] = realloc(control->sound, (frames + 1) * sizeof *sound);
     if (!sound) return;
     control->sound = sound;
-    for (; from < to; from++, control->heard++) {
+    /* Once round, nothing is left to hear. */
+    for (int64_t at = from; at < to; at++, control->heard++) {
         for (int i = 0; i < SOUND_CHANNELS; i++) {
-            int32_t sample = atomic_exchange(&page->sound.ring[from % SOUND_RING][i], 0);
+            int32_t sample = at - from < SOUND_RING ? atomic_exchange(&page->sound.ring[at % SOUND_RING][i], 0) : 0;
             sound[control->heard][i] = (int16_t)(sample < INT16_MIN ? INT16_MIN : sample > INT16_MAX ? INT16_MAX : sample);
         }
     }
@@ -526,6 +539,7 @@ static int advance(struct control *control, int64_t patience) {
 PUBLIC int lockstep_advance(struct control *control, int64_t ns, int64_t patience_ns) {
     control->limit += ns;
     control->heard = 0;
+    control->page->calm = 0;
     gather(control);
     int how = advance(control, real_now() + patience_ns);
     leave_processor(control->processor);

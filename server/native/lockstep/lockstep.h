@@ -20,6 +20,7 @@ struct slot *claim_slot(int pid, int tid);
 struct slot *own_slot(void);
 void adopt_slot(struct slot *slot);
 void free_slot(struct slot *slot);
+void stir(void);
 
 /* wait.c: what all waiting comes down to. */
 typedef int (*looker)(void *what);

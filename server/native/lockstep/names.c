@@ -76,6 +76,7 @@ int names_spawn(int (*spawn)(pid_t *, const char *, const posix_spawn_file_actio
 }
 
 int connect(int file, const struct sockaddr *address, socklen_t size) {
+    stir();
     struct sockaddr_un wanted = {0};
     const size_t start = offsetof(struct sockaddr_un, sun_path);
     memcpy(&wanted, address, size < sizeof wanted ? size : sizeof wanted - 1);

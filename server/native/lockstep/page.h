@@ -74,6 +74,8 @@ struct page {
     _Atomic uint32_t listening;
     _Atomic uint32_t used; /* slots from here on were never used */
     _Atomic uint64_t orders;
+    /* Whether, since all stood, the thread that has its turn did nothing that others could notice: it may look at once. */
+    _Atomic uint32_t calm;
     _Atomic int64_t now; /* of CLOCK_MONOTONIC, in ns */
     int64_t epoch;       /* what CLOCK_REALTIME is ahead of it */
     int64_t frame;       /* between two buffer swaps, in ns */

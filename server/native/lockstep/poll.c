@@ -144,6 +144,17 @@ ssize_t recvmsg(int file, struct msghdr *message, int flags) {
     return await_input(file, flags) ? -1 : syscall(SYS_recvmsg, file, message, flags);
 }
 
+/* ── writing ────────────────────────────────────────────────────────────────────────────────────────────────────────── */
+
+/* Whom it reaches may have an answer: an X server has no turns. */
+ssize_t write(int file, const void *from, size_t size) { return syscall(SYS_write, file, from, size); }
+ssize_t writev(int file, const struct iovec *from, int count) { return syscall(SYS_writev, file, from, count); }
+ssize_t sendmsg(int file, const struct msghdr *message, int flags) { return syscall(SYS_sendmsg, file, message, flags); }
+ssize_t sendto(int file, const void *from, size_t size, int flags, const struct sockaddr *to, socklen_t length) {
+    return syscall(SYS_sendto, file, from, size, flags, to, length);
+}
+ssize_t send(int file, const void *from, size_t size, int flags) { return sendto(file, from, size, flags, NULL, 0); }
+
 /* ── signals ────────────────────────────────────────────────────────────────────────────────────────────────────────── */
 
 struct signalled {

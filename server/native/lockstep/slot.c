@@ -29,6 +29,11 @@ static void lock_slots(void) {
 }
 static void unlock_slots(void) { atomic_store(&mapped->claiming, 0); }
 
+/* Others may have something to do now. */
+void stir(void) {
+    if (mapped) atomic_store(&mapped->calm, 0);
+}
+
 static struct slot *slot_of(int tid) {
     for (uint32_t i = 0; i < mapped->used; i++)
         if (mapped->slots[i].tid == tid && mapped->slots[i].state != FREE) return &mapped->slots[i];
@@ -49,6 +54,7 @@ static struct slot *spawned_by(int parent) {
 
 /* Return the slot of thread ``tid``, or a free one; 0 is a thread that doesn't exist yet. */
 struct slot *claim_slot(int pid, int tid) {
+    stir();
     lock_slots();
     struct slot *slot = tid ? slot_of(tid) : NULL;
     if (!slot && tid) slot = spawned_by((int)syscall(SYS_getppid));
@@ -71,6 +77,7 @@ struct slot *claim_slot(int pid, int tid) {
 }
 
 void free_slot(struct slot *slot) {
+    stir();
     slot->pid = slot->tid = 0;
     atomic_store(&slot->state, FREE);
     tell();

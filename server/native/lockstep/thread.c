@@ -275,6 +275,7 @@ long syscall(long number, ...) {
     for (int i = 0; i < 6; i++) given[i] = va_arg(all, long);
     va_end(all);
     long result;
+    if (number == SYS_write || number == SYS_writev || number == SYS_sendto || number == SYS_sendmsg) stir();
     if (number == SYS_futex && futex(given, &result)) return result;
     if (number == SYS_clock_gettime) return clock_gettime((clockid_t)given[0], (struct timespec *)given[1]);
     if (number == SYS_getrandom) return getrandom((void *)given[0], (size_t)given[1], (unsigned)given[2]);

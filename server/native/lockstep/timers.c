@@ -149,6 +149,7 @@ int timerfd_gettime(int file, struct itimerspec *left) {
 }
 int close(int file) {
     if (names_hold(file)) return 0;
+    stir();
     struct timer *timer = file >= 0 ? timer_of(file) : NULL;
     if (timer) timer->used = 0;
     forget_watches(file);

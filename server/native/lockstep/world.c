@@ -112,6 +112,7 @@ static int ends(int number) {
 /* A signal is about to be sent: whom it wakes, or ends, has a turn, however soon it notices. */
 void world_signals(struct page *shared, int pid, int tid, int number) {
     char text[STATUS_BYTES];
+    atomic_store(&shared->calm, 0);
     if (number <= 0 || number > 64 || !read_status(pid, tid, text)) return;
     uint64_t bit = 1ull << (number - 1);
     if (number != SIGKILL && (signals_of(text, "SigBlk:") | signals_of(text, "SigIgn:")) & bit) return;

@@ -6,6 +6,7 @@ import os
 import platform
 import struct
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -24,6 +25,18 @@ Start = Callable[..., subprocess.Popen[bytes]]
 
 FRAME_S: Final = 1 / 60
 FUTEX: Final = {"x86_64": 202}.get(platform.machine(), 98)
+# It has no clock, and takes its time, as an X server.
+ANSWERING: Final = """
+import os, socket, sys
+listening = socket.socket(socket.AF_UNIX)
+listening.bind(sys.argv[1] + "-")
+listening.listen()
+os.rename(sys.argv[1] + "-", sys.argv[1])
+connection, _ = listening.accept()
+while connection.recv(1):
+    sum(range(20_000))
+    connection.send(b"!")
+"""
 # See native/lockstep/page.h.
 STATE_TO_PID: Final = 12
 START_S: Final = 60.0
@@ -33,7 +46,7 @@ def play_out(clock: PreloadedClock, seconds: float = 20.0) -> None:
     """Let the clock go on until its program has ended."""
     assert clock.await_program(START_S)
     for _ in range(round(seconds / FRAME_S)):
-        answer = clock.advance(FRAME_S)
+        answer = clock.advance(FRAME_S, patience_s=START_S)
         if answer is Advance.ENDED:
             return
         assert answer is Advance.DONE
@@ -129,6 +142,21 @@ def test_all_that_takes_turns_shares_a_processor_and_the_x_server_gets_its_own_b
     assert os.sched_getaffinity(server.pid) == os.sched_getaffinity(program.pid)
     clock.close()
     assert os.sched_getaffinity(server.pid) == os.sched_getaffinity(0) == ours
+
+
+def test_look_finds_the_answer_of_one_without_turns_and_takes_no_turn_while_nothing_was_asked(
+    clock: PreloadedClock, compiled: Compile, start: Start, tmp_path: Path
+) -> None:
+    path = tmp_path / "answering"
+    answering = start([sys.executable, "-c", ANSWERING, str(path)])
+    until(path.exists)
+    start(clock.command([compiled("looks.c"), str(path)]))
+    clock.watch(answering.pid)
+    play_out(clock)
+    said = dict(line.split() for line in (tmp_path / "output").read_text().splitlines())
+    ways = ("write", "writev", "send", "sendto", "sendmsg", "syscall")
+    assert {way: said[way] for way in ways} == dict.fromkeys(ways, "20")
+    assert int(said["turns"]) < 5
 
 
 def test_program_that_computes_for_too_long_is_late_and_makes_up_for_it(
