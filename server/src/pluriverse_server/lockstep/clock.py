@@ -51,12 +51,14 @@ _ASKED_CHARS: Final = 128
 LOOK_S: Final = 0.005
 
 # Order in hash tables is chance, too; Mesa's threads would draw in any order, and OpenMP's wait where nothing sees it.
+# Mono's counters, in a file that all worlds would share.
 _ENVIRONMENT: Final = {
     "PERL_HASH_SEED": "0",
     "PYTHONHASHSEED": "0",
     "QT_HASH_SEED": "0",
     "LP_NUM_THREADS": "0",
     "OMP_NUM_THREADS": "1",
+    "MONO_DISABLE_SHARED_AREA": "1",
     "mesa_glthread": "false",
 }
 
