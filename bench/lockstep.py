@@ -33,6 +33,7 @@ from support.remotes import ROOT, MachineRemote, engine_has_image, on_machine
 
 PONG: Final = "gym-core.PongNoFrameskip-v3"
 GAME: Final = "desktop.SlimeVolley-v0"
+NOISY: Final = "desktop.HexAHop-v0"
 GAME_BINARY: Final = "slimevolley"
 MANY: Final = 16
 PROCESSES: Final = 8
@@ -55,9 +56,10 @@ def run(effort: Effort) -> Figures:
     # Where no other is played beside it.
     with _one(PONG, "local:1") as step:
         figures |= _still(step, effort.of(60, 10))
-    with ExitStack() as stack:
-        doom = {name: stack.enter_context(make()) for name, make in DOOM.items()}
-        figures |= _turns(doom, rounds, 2 * STEPS)
+    for makers in (DOOM, SOUND):
+        with ExitStack() as stack:
+            steps = {name: stack.enter_context(make()) for name, make in makers.items()}
+            figures |= _turns(steps, rounds, 2 * STEPS)
     with ExitStack() as stack:
         many = {name: stack.enter_context(make()) for name, make in VECTORS.items()}
         steps = {name: step for name, (step, _) in many.items()}
@@ -132,8 +134,8 @@ def _games(remote: MachineRemote) -> list[psutil.Process]:
 
 
 @contextmanager
-def _one(env_id: str, remotes: str) -> Generator[Callable[[], Any]]:
-    env = PluriverseEnv(env_id, remotes=remotes, clock="lockstep")
+def _one(env_id: str, remotes: str, **options: Any) -> Generator[Callable[[], Any]]:
+    env = PluriverseEnv(env_id, remotes=remotes, clock="lockstep", **options)
     try:
         yield _stepping(env, env.action_space.n)  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownArgumentType]
     finally:
@@ -229,6 +231,10 @@ DOOM: Final[Mapping[str, Callable[[], Any]]] = {
     "doom": partial(_one, "doom.Basic-v0", "local:1"),
     "doom_itself": _doom_itself,
 }
+SOUND: Final[Mapping[str, Callable[[], Any]]] = {
+    "heard": partial(_one, NOISY, "local:1", frame_skip=SKIP, audio=True),
+    "unheard": partial(_one, NOISY, "local:1", frame_skip=SKIP),
+}
 VECTORS: Final[Mapping[str, Callable[[], Any]]] = {
     "many": partial(_pool, envpool, remotes="local:1", clock="lockstep"),
     "many_envpool": partial(_pool, envpool_itself),
@@ -277,6 +283,14 @@ MEASUREMENT: Final = Measurement(
             Target(low=0.5, of_plain=True),
             "doom_itself",
             "ViZDoom in its own process",
+        ),
+        Line(
+            f"Hex-a-hop, 800x600x3, {SKIP} frames a step, with what it plays",
+            "steps/s",
+            "heard",
+            Target(low=0.95, of_plain=True),
+            "unheard",
+            "without",
         ),
         Line("standing still while the agent thinks: the program", "% of a core", "still", Target(0.1)),
         Line("the whole remote, with its daemon and servers", "% of a core", "still_remote", Target(0.1)),

@@ -1,5 +1,7 @@
 import contextlib
 import time
+from collections.abc import Generator, Mapping
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,6 +10,7 @@ from pluriverse_server.sound import FILE, SoundFile
 from support.chromium import Chromium
 from support.desktop import Desktop
 from support.viewer_remote import EYE, LIVE, PASSWORD, Remote, opened
+from support.waiting import eventually
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
 
@@ -290,6 +293,66 @@ async def test_sound_is_played_when_it_is_asked_for(remote: Remote, desktop: Des
         while not (played := await browser.evaluate("window.played ?? ''")):
             file.put(np.tile(np.array([2**14, -(2**13)], np.int16), (882, 1)))
     assert played == "0.5,-0.25"
+    assert browser.errors == []
+
+
+@contextlib.contextmanager
+def acts(remote: Remote) -> Generator[list[list[Any]]]:
+    """The events that are to be done beside VNC."""
+    events: list[list[Any]] = []
+
+    async def act(asked: Mapping[str, Any]) -> None:
+        events.extend(asked["events"])
+
+    remote.questions["act"] = act
+    yield events
+    del remote.questions["act"]
+
+
+async def test_gamepads_of_a_person_are_the_remotes_until_they_only_watch(
+    remote: Remote, desktop: Desktop, browser: Chromium
+) -> None:
+    del desktop
+    remote.state["pads"] = 1
+    with acts(remote) as events:
+        await opened(browser, remote, "&control=1")
+        await browser.evaluate("""(() => {
+            const buttons = Array.from({ length: 17 }, () => ({ pressed: false, value: 0 }));
+            Object.assign(buttons[6], { pressed: true, value: 0.5 });
+            buttons[16].pressed = true;
+            const pad = { axes: [-0.75, 0.05, 0, 0], buttons };
+            navigator.getGamepads = () => [null, pad, { axes: [1, 1, 1, 1], buttons }];
+        })()""")
+        await eventually(lambda: len(events) == 3)
+        held = {"JoystickAxisXEvent": -0.75, "JoystickAxisZEvent": 0.5, "JoystickButton8Event": 1}
+        assert dict(events) == held
+        await browser.evaluate(VIEW_ONLY)
+        await eventually(lambda: len(events) == 6)
+        assert dict(events) == dict.fromkeys(held, 0)
+    assert browser.errors == []
+
+
+async def test_a_click_takes_the_pointer_for_a_game_that_grabs_it(
+    remote: Remote, desktop: Desktop, browser: Chromium
+) -> None:
+    remote.state["relative"] = True
+    with acts(remote) as events:
+        await opened(browser, remote, "&control=1")
+        await browser.wait_until(f"{field('reward')} === '3'")
+        place = desktop.window.pointer()
+        await browser.click("#screen canvas")
+        await browser.wait_until("document.pointerLockElement !== null")
+        assert events == []
+        # Those of DevTools' mouse have no length here.
+        moved = "new PointerEvent('pointermove', { bubbles: true, movementX: -10, movementY: 4 })"
+        await browser.evaluate(f"document.pointerLockElement.dispatchEvent({moved})")
+        mouse = {"type": "mousePressed", "x": 300, "y": 300, "button": "left", "buttons": 1, "clickCount": 1}
+        await browser.call("Input.dispatchMouseEvent", **mouse)
+        await eventually(lambda: ["RelativePointerEvent", 0, 0, 1] in events)
+        assert ["RelativePointerEvent", -10, 4, 0] in events
+        await browser.evaluate("document.exitPointerLock()")
+        await eventually(lambda: events[-1] == ["RelativePointerEvent", 0, 0, 0])
+        assert desktop.window.pointer() == place
     assert browser.errors == []
 
 

@@ -18,6 +18,7 @@ from msgspec import structs
 from pluriverse_protocol import messages, reports
 from pluriverse_protocol.episodes import State
 from pluriverse_protocol.events import Event, JoystickEvent
+from pluriverse_protocol.kinds import read
 from pluriverse_protocol.pads import PLACES
 from pluriverse_protocol.sound import RATE
 from pluriverse_protocol.steady_clock import SteadyClock
@@ -47,7 +48,7 @@ from pluriverse_server.vnc_proxy.vnc_proxy import VncProxy
 
 from .crash_limit import CrashLimiter
 from .metrics import Metrics
-from .status import Statistics, keys_status
+from .status import Statistics, inputs_status, keys_status
 
 log = logging.getLogger(__name__)
 
@@ -194,6 +195,7 @@ class EnvironmentService:
         round_trip_s = self.sessions.agent_round_trip_s
         runtime = self._manifest.runtime
         episode, described = self._machine.episode, self._machine.description()
+        spaces = described.spaces if described is not None else None
         return {
             "runtime": runtime.id,
             "runtime_version": runtime.version,
@@ -204,7 +206,8 @@ class EnvironmentService:
             "rewarded": episode is None or self._manifest.is_rewarded(episode.environment.env_id),
             "clocks": list(self._manifest.clocks(episode.environment.env_id)) if episode is not None else [],
             "audio": episode is not None and self._is_heard(episode.environment.env_id),
-            "keys": keys_status(described.spaces if described is not None else None),
+            "keys": keys_status(spaces),
+            **inputs_status(spaces),
             "now": time.time(),
             "readings": self.statistics.sources_status({name: _region(table) for name, table in self._sources.items()}),
             "agents": int(self.sessions.agent is not None),
@@ -265,12 +268,23 @@ class EnvironmentService:
 
     async def act(self, events: Sequence[Event]) -> None:
         """Inject key, pointer and joystick events in order, but for those that the environment's spaces don't name."""
+        await self._inject(events, self.permitted)
+        self.metrics.actions.inc()
+
+    async def act_of_viewer(self, asked: Mapping[str, Any]) -> None:
+        """Inject ``asked["events"]``, which VNC doesn't know, of a person, who may press everything."""
+        try:
+            await self._inject(read(messages.Action, {"action": asked["events"]}).action, None)
+        except RequestError as error:
+            raise Refused(str(error)) from None
+
+    async def _inject(self, events: Sequence[Event], permitted: Permitted | None) -> None:
         joystick = [event for event in events if isinstance(event, JoystickEvent)]
         if joystick and not self.program.takes_joystick:
             raise RequestError(f"{joystick[0].name}: this environment doesn't support joystick events")
         for event in joystick:
             self._tilt(event)
-        others = pass_on([event for event in events if not isinstance(event, JoystickEvent)], self.permitted)
+        others = pass_on([event for event in events if not isinstance(event, JoystickEvent)], permitted)
         if others:
             if self._injector is None:
                 raise RequestError("the screen is restarting; the action was dropped")
@@ -278,7 +292,6 @@ class EnvironmentService:
                 await self._injector.apply(others)
             except DisplayLost as error:
                 raise RequestError(f"the action was dropped: {error}") from error
-        self.metrics.actions.inc()
 
     def _tilt(self, event: JoystickEvent) -> None:
         if event.value and event.name in PLACES:

@@ -165,7 +165,7 @@ class Remote:
             settings, manifest, catalogue, runtime_dir, http_auth, vnc_proxy, self._changed
         )
         sockets = screen.viewer_socket, screen.watchers_socket
-        questions = {"world": service.show_world, **self._questions}
+        questions = {"world": service.show_world, "act": service.act_of_viewer, **self._questions}
         sound = screen.xauthority.with_name(SOUND_FILE)
         views = Views(
             self.status, service.render_metrics, lambda: screen.answers, *sockets, vnc_proxy.take, sound, questions

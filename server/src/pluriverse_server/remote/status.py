@@ -104,6 +104,11 @@ class Statistics:
         }
 
 
+def inputs_status(spaces: Spaces | None) -> dict[str, Any]:
+    """Return what people use beside a keyboard and places of a pointer."""
+    return {"relative": spaces is not None and spaces.relative, "pads": 0 if spaces is None else spaces.pads}
+
+
 def keys_status(spaces: Spaces | None) -> list[tuple[int, str]]:
     """Return the keys that an environment takes, each with the name of what it does alone, or "" if it has none."""
     if spaces is None:

@@ -20,7 +20,7 @@ def test_as_many_environments_as_remotes_unless_said_otherwise() -> None:
         make("Pong-v5", "gym", remotes="local:4", num_envs=2)
 
 
-@pytest.mark.parametrize("options", [{"foo": 1}, {"task": "breakout"}, {"connection": {}}])
+@pytest.mark.parametrize("options", [{"foo": 1}, {"task": "breakout"}, {"connection": {}}, {"audio": True}])
 def test_unknown_options_are_named(options: dict[str, Any]) -> None:
     with pytest.raises(ConfigurationError, match=f"unknown option {next(iter(options))}"):
         make("Pong-v5", "gym", **options)

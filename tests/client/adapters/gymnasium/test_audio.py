@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from pluriverse.adapters import alf
+from pluriverse.adapters.alf import tensors
 from pluriverse.adapters.gymnasium import PluriverseEnv, PluriverseVectorEnv
 from pluriverse.errors import ConfigurationError
 from pluriverse_protocol.sound import RATE
@@ -58,6 +60,12 @@ def test_audio_in_lockstep_follows_from_the_seed_and_comes_in_vectors_too(noisy:
         envs.reset(seed=[3, 4])
         heard = envs.step([[], []])[0]["audio"]
         assert np.array_equal(heard, [once[1], other[1]])
+    with alf.load(ENV, noisy, clock="lockstep", frame_skip=4, seed=3, audio=True) as batch:
+        assert batch.observation_spec()["audio"].shape == once[0].shape
+        silent = batch.reset().observation["audio"]
+        idle = {name: tensors.tensor(spec.numpy_zeros((1,))) for name, spec in batch.action_spec().items()}
+        heard = batch.step(idle).observation["audio"]
+        assert np.array_equal(np.concatenate([tensors.as_array(each) for each in (silent, heard)]), once[:2])
 
 
 def test_audio_in_real_time_is_the_last_that_came(noisy: str) -> None:

@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
 
+import httpx
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 from pluriverse.adapters.gymnasium import PluriverseEnv
 from pluriverse_protocol.events import PointerEvent
 from support.grabbing import GRABBING
-from support.remotes import on_machine
+from support.remotes import MachineRemote, on_machine
 from support.scraped import ENV, write_runtime
 
 pytestmark = [pytest.mark.slow, pytest.mark.display]
@@ -21,8 +22,8 @@ DEADLINE_S = 20.0
 
 
 @pytest.fixture(scope="module", params=["libSDL2-2.0.so.0", "libSDL-1.2.so.0"])
-def game(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a remote of a game that grabs the pointer."""
+def game(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[MachineRemote]:
+    """A remote of a game that grabs the pointer."""
     folder: Path = tmp_path_factory.mktemp("grabbing")
     write_runtime(
         folder,
@@ -33,7 +34,7 @@ def game(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     )
     (folder / "game.py").write_text(GRABBING)
     with on_machine(runtime=str(folder)) as remote:
-        yield remote.address
+        yield remote
 
 
 def shown(picture: NDArray[np.uint8]) -> tuple[int, int, int]:
@@ -53,8 +54,8 @@ def until_shown(env: PluriverseEnv, action: Any, wanted: tuple[int, int, int]) -
 
 
 @pytest.mark.parametrize("clock", ["realtime", "lockstep"])
-def test_a_game_that_grabs_the_pointer_turns_as_far_as_it_is_moved(game: str, clock: Any) -> None:
-    with contextlib.closing(PluriverseEnv(ENV, remotes=game, clock=clock)) as env:
+def test_a_game_that_grabs_the_pointer_turns_as_far_as_it_is_moved(game: MachineRemote, clock: Any) -> None:
+    with contextlib.closing(PluriverseEnv(ENV, remotes=game.address, clock=clock)) as env:
         picture = env.reset(seed=3)[0]
         x, y, _ = shown(cast("NDArray[np.uint8]", picture))
         assert env.action_space.contains({"pointer": np.array([-319, 199]), "buttons": np.ones(9, np.int8)})
@@ -66,8 +67,18 @@ def test_a_game_that_grabs_the_pointer_turns_as_far_as_it_is_moved(game: str, cl
             until_shown(env, {"pointer": [dx, dy], "buttons": held}, (x, y, mask))
 
 
-def test_a_place_still_is_one(game: str) -> None:
-    with contextlib.closing(PluriverseEnv(ENV, remotes=game, clock="lockstep", actions="events")) as env:
+def test_a_person_turns_it_in_the_viewer(game: MachineRemote) -> None:
+    asked = f"http://127.0.0.1:{game.port}/viewer/ask/act?password={game.password}"
+    with contextlib.closing(PluriverseEnv(ENV, remotes=game.address)) as env:
+        x, y, _ = shown(cast("NDArray[np.uint8]", env.reset()[0]))
+        for dx, status in ((70_000, 400), (9, 200)):
+            answer = httpx.post(asked, json={"events": [["RelativePointerEvent", dx, -3, 4]]})
+            assert answer.status_code == status, answer.text
+        until_shown(env, {}, (x + 9, y - 3, 4))
+
+
+def test_a_place_still_is_one(game: MachineRemote) -> None:
+    with contextlib.closing(PluriverseEnv(ENV, remotes=game.address, clock="lockstep", actions="events")) as env:
         env.reset(seed=3)
         env.step([PointerEvent(100, 90, 1)])
         assert shown(env.step([])[0])[2] == 1

@@ -12,7 +12,7 @@ import numpy as np
 from pluriverse import validation
 from pluriverse.adapters.actions import ActionMap
 from pluriverse.adapters.core import Core
-from pluriverse.adapters.info import Observations, state_array
+from pluriverse.adapters.info import Observations, audio_array, state_array
 from pluriverse.adapters.making import make_copies
 from pluriverse.adapters.pictures import PictureOptions
 from pluriverse.remotes import RemoteManager
@@ -38,9 +38,10 @@ class PluriverseAlfEnvironment(AlfEnvironment):
     by Ctrl-C, the next step gives its answer, and ignores the action.
 
     Observations are the picture, uint8 of shape (n, channels, height, width); or a dict of ``vision``, ``text`` (see
-    ``decode_text``) and ``observation`` (float32), where remotes send those. Actions, int64, are one number for each
-    remote, a bit for each key, or a dict of ``pointer``, ``buttons`` and ``keys``. ``env_info`` has ``elapsed`` (int32,
-    steps of the episode), ``lives`` (int32, 0 if not reported), ``terminated``, ``truncated`` and ``lost`` (bool).
+    ``decode_text``), ``observation`` (float32) and ``audio`` (int16), where remotes send those. Actions, int64, are one
+    number for each remote, a bit for each key, or a dict of ``pointer``, ``buttons`` and ``keys``. ``env_info`` has
+    ``elapsed`` (int32, steps of the episode), ``lives`` (int32, 0 if not reported), ``terminated``, ``truncated`` and
+    ``lost`` (bool).
     """
 
     batched = True
@@ -66,7 +67,7 @@ class PluriverseAlfEnvironment(AlfEnvironment):
         draws on, or ``crop``, (x, y, width, height) of the screen, in ``size``, (height, width), of one channel if
         ``grey``, which comes first if ``image_channel_first``. ``discount`` is above 0 and at most 1. Remote ``i``'s
         first episode gets ``seed + i``, and what follows is drawn from that. ``options`` are those of ``Core``
-        (``actions``, ``frame_skip``, ``max_episode_steps``, ``fps``) and of ``pluriverse.make``.
+        (``actions``, ``audio``, ``frame_skip``, ``max_episode_steps``, ``fps``) and of ``pluriverse.make``.
         """
         self._discount = validation.number("discount", discount, above=0, maximum=1)
         self._channel_first = validation.flag("image_channel_first", image_channel_first)
@@ -78,7 +79,7 @@ class PluriverseAlfEnvironment(AlfEnvironment):
         options = {"whole_screens": options.get("clock") == "lockstep", **options}
         self.core: Core = make_copies(env_id, batch_size, remotes, called="batch_size", pictures=pictures, **options)
         n = self.core.n
-        self._observations = Observations(self.core.spaces, self.core.pictures)
+        self._observations = Observations(self.core.spaces, self.core.pictures, self.core.audio_shape)
         # The seeds of each remote's episodes; None: the remote draws them.
         self._seeds: list[Iterator[int] | None] = [None] * n
         # Whose next reset begins an episode in any case: its seed is new.
@@ -184,6 +185,8 @@ class PluriverseAlfEnvironment(AlfEnvironment):
             specs["text"] = text_spec()
         if self._observations.state_shape is not None:
             specs["observation"] = TensorSpec(self._observations.state_shape, "float32", "observation")
+        if self._observations.audio_shape is not None:
+            specs["audio"] = TensorSpec(self._observations.audio_shape, "int16", "audio")
         return specs if len(specs) > 1 else specs["vision"]
 
     def _observed(self, results: Sequence[Result]) -> Nest:
@@ -202,6 +205,8 @@ class PluriverseAlfEnvironment(AlfEnvironment):
             parts["text"] = np.array([encode_text(result.text) for result in results])
         if (state := self._observations.state_shape) is not None:
             parts["observation"] = np.array([state_array(result.observation, state) for result in results])
+        if (audio := self._observations.audio_shape) is not None:
+            parts["audio"] = np.array([audio_array(result.sound, audio) for result in results])
         return parts
 
 

@@ -2,14 +2,14 @@
 // VNC as always.
 
 import { clock } from "./feed.js";
+import { MAX_EVENTS, add } from "./inputs.js";
 
 // As many steps a second as pictures are shown; what is faster takes several frames a step.
 const STEPS = 60;
 // As fast as possible: as many frames a step as take about so long, so that keys are never late for long.
 const BUSY_MS = 30;
-// Limits of the protocol: frames of a step, and its events.
+// A limit of the protocol, of a step's frames.
 const MAX_FRAMES = 3600;
-const MAX_EVENTS = 1024;
 
 export class Lockstep {
   /** Why the last episode in lockstep did not begin, or ended; null if the player ended it. */
@@ -119,16 +119,7 @@ export class Lockstep {
 
   /** Take an event into the next step. */
   press(event) {
-    const last = this.#events.at(-1);
-    // Of movements alone just the last counts.
-    const moved = event[0] === "PointerEvent" && last?.[0] === "PointerEvent" && this.#isMove(event, last);
-    if (moved) this.#events.pop();
-    this.#events.push(event);
-  }
-
-  #isMove(event, last) {
-    const before = this.#events.at(-2);
-    return event[3] === last[3] && before?.[0] === "PointerEvent" && before[3] === last[3];
+    add(this.#events, event);
   }
 
   #say(socket, method, episode, body) {

@@ -27,11 +27,16 @@ export class Screen {
   overlay = null;
   /** Takes keys and the pointer instead of the VNC server, as events of the v0 protocol; null: they go there. */
   input = null;
+  /** Takes what VNC doesn't know of, as such events. */
+  act = () => {};
+  /** Whether the environment grabs the pointer: it is taken here with a click, and its movements are what counts. */
+  relative = false;
 
   #target;
   #picture = null;
   #fit = () => {};
   #rfb = null;
+  #buttons = 0;
   #drawn = [];
   #ages = [];
   #readAt = -Infinity;
@@ -41,6 +46,10 @@ export class Screen {
     this.#target = target;
     this.#probe.imageSmoothingEnabled = false;
     new ResizeObserver(() => this.#fit()).observe(target);
+    document.addEventListener("pointermove", ({ movementX, movementY }) => {
+      if (this.#grabs) this.#move(Math.round(movementX), Math.round(movementY), this.#buttons);
+    });
+    document.addEventListener("pointerlockchange", () => this.#grabs || !this.#buttons || this.#move(0, 0, 0));
   }
 
   /** The part of the remote's screen to show, [x, y, width, height] in its pixels; null for all of it. */
@@ -148,9 +157,25 @@ export class Screen {
       else for (const pressed of [true, false]) this.input(["KeyEvent", keysym, pressed]);
     };
     rfb._sendMouse = (x, y, mask) => {
-      if (this.input === null) sendMouse.call(rfb, x, y, mask);
+      if (this.relative) this.#press(mask & 0xff);
+      else if (this.input === null) sendMouse.call(rfb, x, y, mask);
       else this.input(["PointerEvent", rfb._display.absX(x), rfb._display.absY(y), mask & 0xff]);
     };
+  }
+
+  get #grabs() {
+    return this.#target.contains(document.pointerLockElement);
+  }
+
+  #press(buttons) {
+    // A click that takes the pointer is no other.
+    if (!this.#grabs) buttons && this.#target.querySelector("canvas").requestPointerLock();
+    else if (buttons !== this.#buttons) this.#move(0, 0, buttons);
+  }
+
+  #move(dx, dy, buttons) {
+    this.#buttons = buttons;
+    (this.input ?? this.act)(["RelativePointerEvent", dx, dy, buttons]);
   }
 
   #show(rfb, surface, canvas) {

@@ -1,6 +1,8 @@
 // The page: it asks for the password if one is needed, keeps the picture and the state connected, and shows if it isn't.
 
 import { Feed } from "./feed.js";
+import { Gamepads } from "./gamepads.js";
+import { Outbox } from "./inputs.js";
 import { Lockstep } from "./lockstep.js";
 import { Look } from "./look.js";
 import { Pad } from "./pad.js";
@@ -33,6 +35,9 @@ screen.overlay = {
     look?.place(place);
   },
 };
+const outbox = new Outbox(() => endpoint("ask/act"));
+screen.act = (event) => outbox.put(event);
+const gamepads = new Gamepads((event) => (screen.input ?? screen.act)(event));
 const feed = new Feed((state) => {
   screen.metadata = state.metadata;
   // Between two episodes the picture is nowhere; what it was a moment ago is the better guess.
@@ -41,6 +46,8 @@ const feed = new Feed((state) => {
   panel.show({ ...state, paused: state.paused || (lockstep.begun && lockstep.paused) });
   readings.show(state);
   pad.show(state.keys ?? []);
+  screen.relative = control && (state.relative ?? false);
+  gamepads.count = control ? (state.pads ?? 0) : 0;
   showTime(state);
   showWorlds(state);
   $("sound").hidden = !state.audio;
