@@ -42,8 +42,8 @@ from .daemon_connection import SOCKET_VARIABLE
 from .home import HELD_HOME, HomeError, hold_home, home_environment, make_home
 from .limits import BACKGROUND_NICE, Limits, below, can_raise_priority, raise_priority, watch
 from .mirror import Screens
-from .network import LIBRARY as NETWORK_LIBRARY
-from .network import no_bus
+from .outside import LIBRARY as OUTSIDE_LIBRARY
+from .outside import copy_games, no_bus
 from .own_screen import OwnScreen
 from .pace import Pace, SteppedPace
 from .pads import LIBRARY as PADS_LIBRARY
@@ -202,6 +202,7 @@ class Play(Stepped):
         home = self.home = folder / "home"
         template = settings.directory / program.home if program.home is not None else None
         await asyncio.to_thread(make_home, home, template)
+        await asyncio.to_thread(copy_games, home)
         # Under one name, each world of it has a HOME of its own.
         held = settings.lockstep and (program.same_addresses or self._own_screen is not None)
         named_home = HELD_HOME if held else home
@@ -244,7 +245,7 @@ class Play(Stepped):
             executable(BUS_RUNNER, package="dbus-daemon")
         command = settings.command(str(named_home))
         executable(command[0], path=env.get("PATH"), cwd=settings.directory)
-        preloaded = [NETWORK_LIBRARY] if NETWORK_LIBRARY.exists() else []
+        preloaded = [OUTSIDE_LIBRARY] if OUTSIDE_LIBRARY.exists() else []
         if program.pads:
             self.pads = Pads(home, program.pads)
             self._exit_stack.callback(self.pads.close)

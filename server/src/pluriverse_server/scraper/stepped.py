@@ -33,7 +33,7 @@ from .descriptors import NotKept
 from .home import HomeError, make_home
 from .limits import Limits, watch
 from .mirror import OWN_SLOT, Screens
-from .network import refused
+from .outside import refused
 from .pace import Pace, SteppedPace
 from .pads import Pads
 from .player import Broken

@@ -2,7 +2,7 @@
  * internet (confine.py) they get a Unix socket, named by its port in XDG_RUNTIME_DIR, by which their processes find each
  * other at 127.0.0.1 and ::1, and nobody else. What they ask for beyond that is noted there, for who wants to know why they
  * ended. */
-#include "../lockstep/real.h"
+#include "outside.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -35,7 +35,7 @@ struct name {
 };
 #define NAMED_FROM offsetof(struct sockaddr_un, sun_path)
 
-static const char *folder(void) {
+const char *outside_folder(void) {
     const char *path = getenv(FOLDER_VARIABLE);
     return path ? path : "";
 }
@@ -46,7 +46,7 @@ static const char *folder(void) {
 static void note(const char *said) {
     char path[PATH_MAX];
     int error = errno;
-    snprintf(path, sizeof path, "%s/" NOTE, folder());
+    snprintf(path, sizeof path, "%s/" NOTE, outside_folder());
     int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (file >= 0) dprintf(file, "%s", said), close(file);
     errno = error;
@@ -112,13 +112,13 @@ static int refuse(const struct sockaddr *address) {
 /* A name is limited, that of its folder isn't: the one above that, HOME, is open as ``at``. */
 static int open_home(void) {
     char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/..", folder());
+    snprintf(path, sizeof path, "%s/..", outside_folder());
     return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 static struct sockaddr_un name_of(int file, int at, char version, unsigned port) {
     struct sockaddr_un name = {.sun_family = AF_UNIX};
     const char *kind = about(file, SO_TYPE) == SOCK_STREAM ? "tcp" : "udp";
-    const char *last = strrchr(folder(), '/');
+    const char *last = strrchr(outside_folder(), '/');
     snprintf(name.sun_path, sizeof name.sun_path, "/proc/self/fd/%d%s/%s%c.%u", at, last ? last : "", kind, version, port);
     return name;
 }
@@ -222,8 +222,8 @@ int connect(int file, const struct sockaddr *address, socklen_t size) {
     if (!is_ours(file, address, size)) {
         int result = REAL(connect)(file, address, size);
         const char *path = address && address->sa_family == AF_UNIX ? (const char *)address + NAMED_FROM : "";
-        size_t length = strlen(folder());
-        if (result && size > NAMED_FROM && !strncmp(path, folder(), length) && !strcmp(path + length, "/bus"))
+        size_t length = strlen(outside_folder());
+        if (result && size > NAMED_FROM && !strncmp(path, outside_folder(), length) && !strcmp(path + length, "/bus"))
             note("it looked for a session bus: dbus = true");
         return result;
     }

@@ -1,19 +1,31 @@
-"""What programs have for a network where they have none (native/network), and what they were refused."""
+"""What programs have of their own in the place of what is outside (native/outside), and what they were refused."""
 
 from __future__ import annotations
 
 import contextlib
+import shutil
 from pathlib import Path
 from typing import Final
 
-LIBRARY: Final = Path(__file__).with_name("preloaded_network.so")
+LIBRARY: Final = Path(__file__).with_name("preloaded_outside.so")
 
-# XDG_RUNTIME_DIR below HOME, and in it the last thing that the program was refused.
+# XDG_RUNTIME_DIR below HOME, and in it the copy of the machine's games' files, and the last thing that was refused.
 _FOLDER: Final = ".run"
+_OWN_GAMES: Final = "games"
 _NOTE: Final = "refused"
+
+_GAMES: Final = Path("/var/games")
 
 # The program may have written it.
 _MOST_CHARS: Final = 300
+
+
+def copy_games(home: Path) -> None:
+    """Copy the machine's scores and saves, as far as they can be read, for the program with this HOME."""
+    own = home / _FOLDER / _OWN_GAMES
+    own.mkdir()
+    with contextlib.suppress(OSError):
+        shutil.copytree(_GAMES, own, symlinks=True, dirs_exist_ok=True)
 
 
 def no_bus(home: Path) -> dict[str, str]:

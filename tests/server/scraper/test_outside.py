@@ -1,4 +1,4 @@
-"""Programs without a network find each other's processes, and nobody else's; their ends say what they were refused."""
+"""What programs have of their own in the place of what is outside, and what their ends say that they were refused."""
 
 import os
 import socket
@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from pluriverse_protocol.reports import Done
 from pluriverse_server import confine
-from pluriverse_server.scraper.network import LIBRARY, refused
+from pluriverse_server.scraper.outside import LIBRARY, refused
 from support.scraped import scraping
 from support.scraped_steps import COUNTER, Agent, begun, key, stepping
 
@@ -83,18 +83,23 @@ for host, port in (("127.0.0.1", int(sys.argv[1])), ("192.0.2.1", 80)):
 """
 
 
-def tried(home: Path, network: str, *arguments: str) -> list[str]:
+def tried(home: Path, *arguments: str, network: str = confine.NONE) -> list[str]:
     environment = {**os.environ, "LD_PRELOAD": str(LIBRARY), "XDG_RUNTIME_DIR": str(home / ".run")}
-    (home / ".run").mkdir()
-    command = [sys.executable, "-I", "-S", confine.__file__, network, sys.executable, "-c", *arguments]
+    command = [sys.executable, "-I", "-S", confine.__file__, network, *arguments]
     return subprocess.run(
         command, env=environment, check=True, stdout=subprocess.PIPE, text=True, timeout=60
     ).stdout.splitlines()
 
 
+@pytest.fixture(autouse=True)
+def runtime_folder(tmp_path: Path) -> Path:
+    (tmp_path / ".run").mkdir()
+    return tmp_path / ".run"
+
+
 def test_internet_of_a_program_without_one_is_the_program_itself(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as others:
-        said = tried(tmp_path, confine.NONE, TRIES, str(others.getsockname()[1]))
+        said = tried(tmp_path, sys.executable, "-c", TRIES, str(others.getsockname()[1]))
     assert said == ["Address already in use", "Connection refused", "Network is unreachable"]
     assert refused(tmp_path) == "; it asked for 192.0.2.1:80 and was refused: network = false"
 
@@ -103,7 +108,7 @@ def test_program_with_a_network_has_the_machines(tmp_path: Path) -> None:
     asks = "import socket, sys; print(socket.create_connection(('127.0.0.1', int(sys.argv[1]))).getpeername()[1])"
     with socket.create_server(("127.0.0.1", 0)) as others:
         port = str(others.getsockname()[1])
-        assert tried(tmp_path, confine.ALL, asks, port) == [port]
+        assert tried(tmp_path, sys.executable, "-c", asks, port, network=confine.ALL) == [port]
 
 
 @pytest.mark.display
@@ -158,3 +163,55 @@ async def test_end_of_a_program_says_what_it_was_refused(asks: str, said: str) -
             await agent.first()
             reply, _ = await agent.play(*key("q"), frames=5)
             assert reply.info["reason"].endswith(f"; {said}"), reply.info
+
+
+CHANGES = """
+cat scores; mkdir /var/games/new; echo 6 >> /var/games/scores; mv /var/games/scores /var/games/new; cd /var/games
+cat new/scores; ls /var/games; test -f /var/games/new/scores && echo there; rm /var/games/new/scores; ls new
+"""
+
+
+def test_games_files_of_a_program_are_its_own(tmp_path: Path, runtime_folder: Path) -> None:
+    games = runtime_folder / "games"
+    games.mkdir()
+    (games / "scores").write_text("5\n")
+    said = tried(tmp_path, "sh", "-ec", f"cd /var/games{CHANGES}")
+    assert said == ["5", "5", "6", "new", "there"]
+    assert [*games.rglob("*")] == [games / "new"]
+
+
+SCORES = COUNTER.replace(
+    "drawn = 0", "drawn = 0\nscores = open('/var/games/pluriverse-scores', 'a+', buffering=1)"
+).replace(
+    "        drawn += 1\n",
+    """        drawn += 1
+        scores.write("1\\n")
+        scores.seek(0)
+        fill(100, 0, 20, 20, len(scores.readlines()) * 65793)
+""",
+)
+
+
+@pytest.mark.display
+async def test_each_episode_and_world_has_the_same_games_files(tmp_path: Path) -> None:
+    async with stepping(tmp_path) as scraped:
+        (tmp_path / "runtime" / "game.py").write_text(SCORES)
+        agent = await begun(scraped, seed=7)
+        await agent.first()
+        moment = await agent.snapshot()
+        assert moment is not None
+        follows = await played(agent, 10)
+        beside = Agent(scraped, 1)
+        await beside.begin(8)
+        await beside.restore(moment)
+        await agent.restore(moment)
+        for expected in follows:
+            assert await played(agent, 1) == await played(beside, 1) == [expected]
+        beside.close()
+        _, pixels = await agent.play()
+        written = pixels[5, 105]
+        agent = await begun(scraped, seed=9)
+        await agent.first()
+        _, pixels = await agent.play()
+        assert (pixels[5, 105] < written).all()
+    assert not os.access("/var/games/pluriverse-scores", os.F_OK)
