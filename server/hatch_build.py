@@ -1,12 +1,12 @@
 """Builds what of the server is in C, where there is a compiler.
 
-That is what is preloaded into programs, a clock (native/lockstep) and gamepads (native/pads), what makes pictures as
-agents ask for them (native/views), from the source with which agents make them themselves (protocol/native), what is
-preloaded into X0tigervnc so that it gives back what it takes (native/vnc), and into the X servers of programs whose
-moments are kept (native/xserver).
+That is what is preloaded into programs, a clock (native/lockstep), gamepads (native/pads) and what is theirs of what is
+outside (native/outside), what makes pictures as agents ask for them (native/views), from the source with which agents
+make them themselves (protocol/native), what is preloaded into X0tigervnc so that it gives back what it takes
+(native/vnc), and into the X servers of programs whose moments are kept (native/xserver).
 
 ``PLURIVERSE_NATIVE=require`` makes a failed build an error, ``skip`` doesn't try. Otherwise lockstep is only frozen
-without it, programs have no gamepads, pictures are sent whole, and a TigerVNC before 1.14 leaks.
+without it, programs have no gamepads and no network, pictures are sent whole, and a TigerVNC before 1.14 leaks.
 ``python hatch_build.py`` builds it into the source tree.
 """
 
@@ -22,6 +22,7 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 HERE = Path(__file__).parent
+OUTSIDE = HERE / "src/pluriverse_server/scraper/preloaded_outside.so"
 PADS = HERE / "src/pluriverse_server/scraper/preloaded_pads.so"
 CLOCK = HERE / "src/pluriverse_server/lockstep/preloaded.so"
 VIEWS = HERE / "src/pluriverse_server/kit/make_view.so"
@@ -43,7 +44,7 @@ SHARED = ["-shared", "-fPIC", "-ftls-model=initial-exec", "-pthread"]
 def build() -> bool:
     """Build all and return whether they are there."""
     wish = os.environ.get("PLURIVERSE_NATIVE", "")
-    for library in (CLOCK, PADS, XSERVER, VIEWS, DETACH):
+    for library in (CLOCK, OUTSIDE, PADS, XSERVER, VIEWS, DETACH):
         library.unlink(missing_ok=True)
     if wish == "skip":
         return False
@@ -53,8 +54,9 @@ def build() -> bool:
     compiler = os.environ.get("CC", "cc")
     try:
         subprocess.run([compiler, *FLAGS, *SHARED, "-o", str(CLOCK), *clock, "-ldl"], check=True)
-        pads = str(HERE / "native/pads/pads.c")
-        subprocess.run([compiler, *FLAGS, *SHARED, "-o", str(PADS), pads, "-ldl"], check=True)
+        for library, name in ((OUTSIDE, "outside"), (PADS, "pads")):
+            sources = sorted(str(path) for path in (HERE / "native" / name).glob("*.c"))
+            subprocess.run([compiler, *FLAGS, *SHARED, "-o", str(library), *sources, "-ldl"], check=True)
         xserver = [str(HERE / "native/xserver/xserver.c"), str(HERE / "native/lockstep/template.c")]
         subprocess.run([compiler, *FLAGS, *SHARED, "-o", str(XSERVER), *xserver, "-ldl"], check=True)
         subprocess.run([compiler, *FLAGS, "-O3", "-shared", "-fPIC", "-o", str(VIEWS), *views], check=True)

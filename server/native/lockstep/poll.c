@@ -143,6 +143,10 @@ ssize_t recv(int file, void *to, size_t size, int flags) { return recvfrom(file,
 ssize_t recvmsg(int file, struct msghdr *message, int flags) {
     return await_input(file, flags) ? -1 : syscall(SYS_recvmsg, file, message, flags);
 }
+int accept4(int file, struct sockaddr *from, socklen_t *length, int flags) {
+    return await_input(file, 0) ? -1 : (int)syscall(SYS_accept4, file, from, length, flags);
+}
+int accept(int file, struct sockaddr *from, socklen_t *length) { return accept4(file, from, length, 0); }
 
 /* ── writing ────────────────────────────────────────────────────────────────────────────────────────────────────────── */
 

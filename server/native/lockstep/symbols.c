@@ -2,8 +2,18 @@
  * Python's ctypes and other languages' interfaces to C do. */
 #include "lockstep.h"
 
+#include <string.h>
+
+/* How the names of our libraries begin. */
+#define PRELOADED "/preloaded"
+
 static void *(*find)(void *, const char *);
 
+static int is_preloaded(const void *function) {
+    Dl_info about;
+    const char *name = function && dladdr(function, &about) ? strrchr(about.dli_fname, '/') : NULL;
+    return name && !strncmp(name, PRELOADED, strlen(PRELOADED));
+}
 static const void *library_of(const void *function) {
     Dl_info about;
     return function && dladdr(function, &about) ? about.dli_fbase : NULL;
@@ -18,7 +28,7 @@ void *dlsym(void *library, const char *name) {
     if (library != RTLD_NEXT && library_of(__builtin_return_address(0)) != ours) {
         /* In this order: what dlerror says is of the last. */
         void *first = find(RTLD_DEFAULT, name), *found = find(library, name);
-        return library_of(first) == ours && library_of(found) == library_of((void *)find) ? first : found;
+        return is_preloaded(first) && library_of(found) == library_of((void *)find) ? first : found;
     }
     return find(library, name);
 }

@@ -85,7 +85,8 @@ async def test_restart_begins_each_episode_with_a_fresh_home_and_nothing_of_the_
         [program] = programs()
         told = program.environ()
     assert (told["LANG"], told["TZ"], told["GDK_SCALE"], told["HOME"]) == ("fr_FR.UTF-8", "Asia/Tokyo", "1", str(after))
-    assert not told.keys() & (sessions.VARIABLES.keys() - {"LANG", "TZ", "GDK_SCALE"})
+    assert told["DBUS_SESSION_BUS_ADDRESS"] == f"unix:path={after}/.run/bus"
+    assert not told.keys() & (sessions.VARIABLES.keys() - {"LANG", "TZ", "GDK_SCALE", "DBUS_SESSION_BUS_ADDRESS"})
 
 
 async def test_keys_lead_the_running_program_to_the_next_episode(tmp_path: Path) -> None:

@@ -52,6 +52,8 @@ _FLAGS: Final = re.compile(rb"flags:\s*([0-7]+)")
 _POSITION: Final = re.compile(rb"pos:\s*(\d+)")
 _LISTENS: Final = re.compile(rb"tfd:\s*(\d+) events:\s*([0-9a-f]+) data:\s*([0-9a-f]+)")
 _EVENT: Final = re.compile(rb"eventfd-count:\s*([0-9a-f]+)\neventfd-id:\s*(\d+)")
+# The name of a socket below HOME, as programs know that, or as it was made again. There is little room for names.
+_BELOW_HOME: Final = re.compile(rb"/proc/self/fd/\d+/([^\0]+)\0*")
 _SEMAPHORE: Final = re.compile(rb"eventfd-semaphore:\s*1")
 # A line of /proc/PID/maps.
 _MAPPED: Final = re.compile(rb"([0-9a-f]+)-([0-9a-f]+) (\S{4}) ([0-9a-f]+) \S+ (\d+)\s*(.*)")
@@ -65,12 +67,15 @@ _ERROR: Final = 2
 _DONE: Final = 3
 _SHOW_NAME: Final = 1
 _SHOW_PEER: Final = 4
+_SHOW_QUEUES: Final = 16
 _NAME: Final = 0
 _PEER: Final = 2
+_QUEUES: Final = 4
 _LISTENING: Final = 10
 _MESSAGE: Final = struct.Struct("=IHHII")
 _QUERY: Final = struct.Struct("=BBHIIIII")
 _ATTRIBUTE: Final = struct.Struct("=HH")
+_LENGTHS: Final = struct.Struct("=II")
 
 
 class NotKept(Exception):
@@ -227,6 +232,7 @@ class Plan:
         self._server = server
         self._peers = opened.peers
         self._sockets: dict[int, _End] = {}
+        self._single: dict[int, tuple[int, str]] = {}
         self._pipes: dict[int, dict[bool, _End]] = {}
         self._events: dict[int, tuple[int, int]] = {}
         self._terminals: dict[int, _Terminal] = {}
@@ -349,18 +355,29 @@ class Plan:
     def _note_socket(self, template: Template, file: int, inode: int, end: _End) -> None:
         if inode not in self._peers.kinds and not _hears_the_kernel(inode):
             raise NotKept(f"process {template.ancestor} has a socket that isn't a Unix socket")
-        if inode not in self._peers.peers:
-            # Others were never connected: each world has the same.
-            if inode in self._peers.listening and template.ancestor == self._server:
-                template.put(("listening", int(self._peers.listening[inode])), file, end.flags)
-            elif inode in self._peers.listening:
-                self.alone = f"process {template.ancestor} listens at a socket"
+        name, listens = self._peers.names.get(inode, b""), inode in self._peers.listening
+        if listens and template.ancestor == self._server:
+            template.put(("listening", int(name.startswith(b"\0"))), file, end.flags)
+            return
+        if inode not in self._peers.peers or (name and self._peers.kinds[inode] == socket.SOCK_DGRAM):
+            self._note_single(template, file, inode, end, name)
             return
         if template.counts.get(file, 0) > len(end.pending) or (
             end.pending and self._peers.kinds[inode] != socket.SOCK_STREAM
         ):
             raise NotKept(f"messages are on their way to process {template.ancestor}")
         self._sockets.setdefault(inode, end)
+        template.put(("socket", inode), file, end.flags)
+
+    def _note_single(self, template: Template, file: int, inode: int, end: _End, name: bytes) -> None:
+        """Note a socket that isn't an end of a connection: one at which others are heard, or that is yet to be used."""
+        below_home = _BELOW_HOME.fullmatch(name)
+        if name and below_home is None:
+            self.alone = f"process {template.ancestor} listens at a socket"
+            return
+        if template.counts.get(file, 0) or self._peers.listening.get(inode, (0, 0))[0]:
+            raise NotKept(f"messages are on their way to process {template.ancestor}")
+        self._single[inode] = end.flags, os.fsdecode(below_home[1]) if below_home is not None else ""
         template.put(("socket", inode), file, end.flags)
 
     def _note_terminal(self, template: Template, file: int, number: int, end: str, flags: int) -> None:
@@ -471,8 +488,27 @@ class Plan:
             for reads, end in ((True, reading), (False, writing)):
                 os.set_blocking(end, not ends[reads].flags & os.O_NONBLOCK)
 
+    def _make_single(self, maker: Maker, home: Path) -> None:
+        folder = os.open(home, os.O_PATH | os.O_CLOEXEC)
+        maker.made["home"] = folder
+        for inode, (flags, path) in self._single.items():
+            with socket.socket(socket.AF_UNIX, self._peers.kinds[inode]) as made:
+                if path:
+                    (home / path).unlink(missing_ok=True)
+                    made.bind(f"/proc/self/fd/{folder}/{path}")
+                if inode in self._peers.listening:
+                    made.listen(self._peers.listening[inode][1])
+                made.setblocking(not flags & os.O_NONBLOCK)
+                maker.made["socket", inode] = made.detach()
+        for inode in self._single:
+            if self._peers.peers.get(inode) in self._single:
+                _, path = self._single[self._peers.peers[inode]]
+                with socket.socket(fileno=os.dup(maker.made["socket", inode])) as made:
+                    made.connect(f"/proc/self/fd/{folder}/{path}")
+
     def open_files(self, maker: Maker, home: Path) -> None:
         """Open again what processes have open, once all files are as they were."""
+        self._make_single(maker, home)
         for path, content in self._contents:
             Path(path).write_bytes(content)
         for key, (path, flags) in self._below_home.items():
@@ -514,9 +550,11 @@ class _Peers:
     def __init__(self) -> None:
         self.kinds: dict[int, int] = {}
         self.peers: dict[int, int] = {}
-        # Whether each that listens has an abstract name.
-        self.listening: dict[int, bool] = {}
-        query = _QUERY.pack(socket.AF_UNIX, 0, 0, 0xFFFFFFFF, 0, _SHOW_NAME | _SHOW_PEER, 0xFFFFFFFF, 0xFFFFFFFF)
+        self.names: dict[int, bytes] = {}
+        # Of each that listens, how many connections wait there, and how many may.
+        self.listening: dict[int, tuple[int, int]] = {}
+        shown = _SHOW_NAME | _SHOW_PEER | _SHOW_QUEUES
+        query = _QUERY.pack(socket.AF_UNIX, 0, 0, 0xFFFFFFFF, 0, shown, 0xFFFFFFFF, 0xFFFFFFFF)
         try:
             with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, _SOCK_DIAG) as asking:
                 asking.send(_MESSAGE.pack(_MESSAGE.size + len(query), _BY_FAMILY, _DUMP, 1, 0) + query)
@@ -535,15 +573,16 @@ class _Peers:
                 return False
             inode = int.from_bytes(answer[20:24], "little")
             self.kinds[inode] = answer[17]
-            if answer[18] == _LISTENING:
-                self.listening[inode] = False
+            listens = answer[18] == _LISTENING
             at = 32
             while at < size:
                 length, what = _ATTRIBUTE.unpack_from(answer, at)
                 if what == _PEER:
                     self.peers[inode] = int.from_bytes(answer[at + 4 : at + 8], "little")
-                elif what == _NAME and inode in self.listening:
-                    self.listening[inode] = answer[at + 4] == 0
+                elif what == _NAME:
+                    self.names[inode] = answer[at + 4 : at + length]
+                elif what == _QUEUES and listens:
+                    self.listening[inode] = _LENGTHS.unpack_from(answer, at + 4)
                 at += max(length + 3 & ~3, 4)
             answer = answer[size + 3 & ~3 :]
         return True

@@ -42,6 +42,8 @@ from .daemon_connection import SOCKET_VARIABLE
 from .home import HELD_HOME, HomeError, hold_home, home_environment, make_home
 from .limits import BACKGROUND_NICE, Limits, below, can_raise_priority, raise_priority, watch
 from .mirror import Screens
+from .outside import LIBRARY as OUTSIDE_LIBRARY
+from .outside import copy_games, no_bus
 from .own_screen import OwnScreen
 from .pace import Pace, SteppedPace
 from .pads import LIBRARY as PADS_LIBRARY
@@ -197,9 +199,10 @@ class Play(Stepped):
             screen = own.environment
             desktop.cookies.add(screen)
             self._exit_stack.callback(desktop.cookies.remove, screen)
-        home = folder / "home"
+        home = self.home = folder / "home"
         template = settings.directory / program.home if program.home is not None else None
         await asyncio.to_thread(make_home, home, template)
+        await asyncio.to_thread(copy_games, home)
         # Under one name, each world of it has a HOME of its own.
         held = settings.lockstep and (program.same_addresses or self._own_screen is not None)
         named_home = HELD_HOME if held else home
@@ -241,9 +244,12 @@ class Play(Stepped):
         if program.dbus:
             executable(BUS_RUNNER, package="dbus-daemon")
         command = settings.command(str(named_home))
+        executable(command[0], path=env.get("PATH"), cwd=settings.directory)
+        preloaded = [OUTSIDE_LIBRARY] if OUTSIDE_LIBRARY.exists() else []
         if program.pads:
             self.pads = Pads(home, program.pads)
             self._exit_stack.callback(self.pads.close)
+            preloaded.append(PADS_LIBRARY)
             env |= pads_environment(named_home, program.pads)
         if settings.lockstep:
             self.picture, self.hidden = settings.game.episode.picture or (0, 0, *desktop.size), desktop.block
@@ -252,12 +258,12 @@ class Play(Stepped):
             self.still.begin()
             if clock is not None:
                 clock.watch(self.still.server_pid)
-                command = clock.command(command, before=[PADS_LIBRARY] if program.pads else [])
+                command = clock.command(command, before=preloaded)
         else:
             self._pace = Pace(settings.fps, watch.drawn)
-        if program.pads and clock is None:
+        if preloaded and clock is None:
             # Programs with privileges of their files' have nothing preloaded.
-            command = ["setpriv", "--no-new-privs", "env", f"LD_PRELOAD={PADS_LIBRARY}", *command]
+            command = ["setpriv", "--no-new-privs", "env", f"LD_PRELOAD={':'.join(map(str, preloaded))}", *command]
         injector = await AsyncInjector.open(display, cookies)
         self._exit_stack.push_async_callback(injector.close)
         steps = Steps(injector, settings.directory, home, self._cycle_before_episode, self._now)
@@ -265,7 +271,7 @@ class Play(Stepped):
         self._child = child = await Child.start(
             hold_home(home, command) if held else command,
             cwd=settings.directory,
-            env=env,
+            env={**no_bus(named_home), **env},
             folder=folder,
             output=output,
             nice=BACKGROUND_NICE if background and not settings.lockstep and can_raise_priority() else 0,
@@ -488,7 +494,7 @@ class Play(Stepped):
         cycle = await self.cycle()
         self._on_cycle(self, cycle)
         if self.has_ended:
-            raise Broken(f"the program ended before its episode began: {self.child.describe_end()}")
+            raise Broken(f"the program ended before its episode began: {self.child.describe_end()}{self.refused}")
         return cycle
 
     async def cycle(self) -> Cycle:

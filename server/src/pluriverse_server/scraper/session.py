@@ -375,7 +375,7 @@ class Session:
             if play.has_ended:
                 ended_at = ended_at or cycle.at
                 if cycle.at - ended_at > LAST_LOOK_S:
-                    reports += play.rules.cut(cycle.at, f"the program ended: {play.child.describe_end()}")
+                    reports += play.rules.cut(cycle.at, f"the program ended: {play.child.describe_end()}{play.refused}")
             if loop.time() >= over_at:
                 reports += play.rules.cut(cycle.at, TIME_LIMIT)
             self._hear(play)

@@ -33,6 +33,7 @@ from .descriptors import NotKept
 from .home import HomeError, make_home
 from .limits import Limits, watch
 from .mirror import OWN_SLOT, Screens
+from .outside import refused
 from .pace import Pace, SteppedPace
 from .pads import Pads
 from .player import Broken
@@ -63,6 +64,7 @@ class Stepped(ABC):
 
     def __init__(self, rules: Rules) -> None:
         self.rules = rules
+        self.home: Path | None = None
         self.still: StillScreen | None = None
         """The screen of a program that stands."""
         self.world: World | None = None
@@ -104,7 +106,12 @@ class Stepped(ABC):
         """Return why it did, as far as is known. Blocking."""
         child = self.origin.child
         how = child.how_it_ended(child.pid if self.world is None else self.world.program)
-        return (self.limits and self.limits.exceeded()) or f"the program ended: {how}"
+        return (self.limits and self.limits.exceeded()) or f"the program ended: {how}{self.refused}"
+
+    @property
+    def refused(self) -> str:
+        """What it was refused last, to be put after how it ended."""
+        return refused(self.home) if self.home is not None else ""
 
     def pressed(self) -> Sequence[ScreenEvent]:
         """Return what people have pressed since the last call on a screen of the remote's that isn't the program's."""
@@ -213,7 +220,8 @@ class Copy(Stepped):
         play, settings = self._play, self._play.settings
         assert play.world is not None
         assert isinstance(play.pace, SteppedPace)
-        home, screen = folder / "home", folder / FILE
+        home = self.home = folder / "home"
+        screen = folder / FILE
         make_home(home, None)
         self._exit_stack.callback(os.close, make_memory(screen))
         shutil.copyfile(play.world.screen, screen)
