@@ -4,14 +4,18 @@
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
 int get_nprocs(void) { return 1; }
 int get_nprocs_conf(void) { return 1; }
 long sysconf(int name) {
+    if (name == _SC_AVPHYS_PAGES) return get_avphys_pages();
     return name == _SC_NPROCESSORS_ONLN || name == _SC_NPROCESSORS_CONF ? 1 : REAL(sysconf)(name);
 }
+/* Half of the memory is free, whatever others have. */
+long get_avphys_pages(void) { return REAL(sysconf)(_SC_PHYS_PAGES) / 2; }
 /* Those that take turns are all on one processor, which is another one each time. */
 int sched_getaffinity(pid_t thread, size_t size, cpu_set_t *processors) {
     int error = REAL(sched_getaffinity)(thread, size, processors);
@@ -39,9 +43,29 @@ int sysinfo(struct sysinfo *info) {
     return 0;
 }
 
-/* The text of a file of how long it runs, and what it is busy with; return its length, 0: it is another file. */
+/* What a process took of the processor is the time that has passed. */
+int getrusage(__rusage_who_t who, struct rusage *used) {
+    int error = REAL(getrusage)(who, used);
+    if (error) return error;
+    memset(used, 0, sizeof *used);
+    used->ru_utime = (struct timeval){now() / SECOND_NS, now() % SECOND_NS / 1000};
+    return 0;
+}
+
+/* The text of a file of what it has, how long it runs, and what it is busy with; return its length, 0: it is another file. */
 size_t machine_told(const char *path, char text[static TOLD_BYTES]) {
+    static const char processors[] = "/sys/devices/system/cpu/";
+    if (path && !strncmp(path, processors, strlen(processors))) {
+        const char *which = path + strlen(processors);
+        if (strcmp(which, "online") && strcmp(which, "possible") && strcmp(which, "present")) return 0;
+        return (size_t)sprintf(text, "0\n");
+    }
     if (!path || strncmp(path, "/proc/", 6)) return 0;
+    if (!strcmp(path, "/proc/cpuinfo")) return (size_t)sprintf(text, "processor\t: 0\n\n");
+    if (!strcmp(path, "/proc/meminfo")) {
+        long all = REAL(sysconf)(_SC_PHYS_PAGES) * (sysconf(_SC_PAGESIZE) / 1024);
+        return (size_t)sprintf(text, "MemTotal: %ld kB\nMemFree: %ld kB\nMemAvailable: %ld kB\n", all, all / 2, all / 2);
+    }
     if (!strcmp(path, "/proc/uptime"))
         return (size_t)sprintf(text, "%lld.%02lld 0.00\n", (long long)(now() / SECOND_NS), (long long)(now() % SECOND_NS / (SECOND_NS / 100)));
     if (!strcmp(path, "/proc/loadavg")) return (size_t)sprintf(text, "0.00 0.00 0.00 1/1 1\n");

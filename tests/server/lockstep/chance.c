@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/sysinfo.h>
 #include <time.h>
 #include <unistd.h>
@@ -27,6 +28,13 @@ static void *run(void *name) {
     return NULL;
 }
 
+/* As much of a file as is read at once. */
+static void print(const char *path) {
+    char text[4096] = "";
+    FILE *file = fopen(path, "r");
+    if (file && fread(text, 1, sizeof text - 1, file)) printf("%s: %s", path, text);
+}
+
 int main(void) {
     unsigned number, other;
     getrandom(&number, sizeof number, 0);
@@ -43,5 +51,12 @@ int main(void) {
     for (int i = 0; i < 4; i++) pthread_create(&threads[i], NULL, run, &"abcd"[i]);
     for (int i = 0; i < 4; i++) pthread_join(threads[i], NULL);
     printf("%s\n", order);
+    struct rusage used;
+    getrusage(RUSAGE_SELF, &used);
+    printf("%ld %ld\n", used.ru_utime.tv_sec, sysconf(_SC_AVPHYS_PAGES) == get_avphys_pages() ? used.ru_maxrss : -1);
+    print("/sys/devices/system/cpu/online");
+    print("/proc/cpuinfo");
+    print("/proc/meminfo");
+    print("/proc/stat");
     return 0;
 }

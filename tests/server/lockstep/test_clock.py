@@ -82,10 +82,14 @@ def test_what_is_chance_elsewhere_follows_from_the_seed_and_who_asks_is_counted_
         assert asked == (expected if wanted else {})
         said.append((tmp_path / "output").read_text())
     assert said[0] == said[1]
-    before, after = said[0].split(), said[2].split()
+    for file in ("1000 0\n/sys/devices/system/cpu/online: 0", "/proc/cpuinfo: processor\t: 0\n\n", "stat: cpu  0"):
+        assert file in said[0]
+    total, free = (int(said[0].partition(f"{name}: ")[2].split()[0]) for name in ("MemTotal", "MemFree"))
+    assert free == total // 2
+    before, after = (one.partition("/sys")[0].split() for one in (said[0], said[2]))
     # Of one processor, which started when the clock did, and a process that has the same number each time.
     assert before[4:10] == ["1000.00", "1000", "1", "0", "1000", "1"]
-    assert [a != b for a, b in zip(before, after, strict=True)] == [False, True, True, True, *(6 * [False]), False]
+    assert [a != b for a, b in zip(before, after, strict=True)] == [False, True, True, True, *(9 * [False])]
 
 
 def begin_printing(clock: PreloadedClock, compiled: Compile, start: Start) -> subprocess.Popen[bytes]:
