@@ -10,8 +10,11 @@ import contextlib
 import json
 import os
 import random
+import re
+import shutil
 import subprocess
 import sys
+import tempfile
 import time
 import tomllib
 import zlib
@@ -57,6 +60,9 @@ MOMENTS: Final = 10
 
 NOTHING: Final[list[Event]] = []
 
+# A device's connection with a program, among the sockets of this machine.
+OPEN_PAD: Final = re.compile(r" 03 +\d+ /proc/self/fd/\d+/(event|js)0$")
+
 STILL_S: Final = 2.0
 SETTLE_S: Final = 0.5
 PERCENT: Final = 100
@@ -64,9 +70,13 @@ PERCENT: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """A checksum of each step's picture, with what it said of the episode's end; the seconds and infos of all."""
+    """A checksum of each step's picture, with what it said of the episode's end; the seconds and infos of all.
+
+    ``heard`` has one of what each step plays in lockstep, and 0 where that is silence.
+    """
 
     seen: list[str]
+    heard: list[int]
     seconds: float
     info: dict[str, Any]
 
@@ -78,7 +88,7 @@ class Played:
 
 def measure(env_id: str, frames: int) -> Generator[dict[str, Any]]:
     """Yield what is found out about a program, part by part."""
-    for part in (_real_time(env_id), _lockstep(env_id, -(-frames // SKIP // EPISODES))):
+    for part in (_real_time(env_id), _lockstep(env_id, -(-frames // SKIP // EPISODES)), _with_pad(env_id)):
         try:
             yield from part
         except PluriverseError as error:
@@ -125,6 +135,7 @@ def _lockstep(env_id: str, steps: int) -> Generator[dict[str, Any]]:
         elsewhere = _play(env, script)
     same = min(first.same_as(again), first.same_as(elsewhere))
     yield {"frames": EPISODES * SKIP * len(first.seen), "exact": EPISODES * SKIP * same}
+    yield {"sound": any(first.heard), "same_sound": first.heard == again.heard == elsewhere.heard}
 
 
 def _moments(env: PluriverseEnv, script: Sequence[list[Event]]) -> Generator[dict[str, Any]]:
@@ -147,11 +158,25 @@ def _moments(env: PluriverseEnv, script: Sequence[list[Event]]) -> Generator[dic
     yield {"snapshot": percentile(snapshots, 50), "restore": percentile(restores, 50), "restored": same / MOMENTS}
 
 
+def _with_pad(env_id: str) -> Generator[dict[str, Any]]:
+    """Look whether it has a gamepad open that there is."""
+    with tempfile.TemporaryDirectory() as folder:
+        runtime = shutil.copytree(FOLDER, Path(folder) / FOLDER.name)
+        for path in runtime.glob("programs/*.toml"):
+            path.write_text(path.read_text().replace("[program]\n", "[program]\npads = 1\n"))
+        os.environ["PLURIVERSE_RUNTIMES"] = str(runtime)
+        with _opened(env_id, "realtime") as env:
+            env.reset(seed=SEED)
+            _play(env, _script(env, 10_000), PLAY_S)
+            yield {"pad": any(map(OPEN_PAD.search, Path("/proc/net/unix").read_text().splitlines()))}
+
+
 @contextlib.contextmanager
 def _opened(env_id: str, clock: str) -> Generator[PluriverseEnv]:
     # Without the metadata block, which shows real time.
     crop = (0, 0, 800, 600 - HEIGHT)
-    env = PluriverseEnv(env_id, remotes="local:1", clock=clock, actions="events", frame_skip=SKIP, crop=crop)
+    options: dict[str, Any] = {"clock": clock, "audio": clock == "lockstep", "frame_skip": SKIP, "crop": crop}
+    env = PluriverseEnv(env_id, remotes="local:1", actions="events", **options)
     try:
         yield env
     finally:
@@ -183,17 +208,20 @@ def _script(env: PluriverseEnv, steps: int) -> list[list[Event]]:
 
 def _play(env: PluriverseEnv, script: Sequence[list[Event]], limit_s: float = float("inf")) -> Played:
     seen: list[str] = []
+    heard: list[int] = []
     infos: dict[str, Any] = {}
     began = time.monotonic()
     for events in script:
-        picture, _, terminated, truncated, info = env.step(events)
+        _, _, terminated, truncated, info = env.step(events)
+        sound = env.core.result(0).sound
+        heard.append(zlib.crc32(sound.tobytes()) if sound is not None and sound.any() else 0)
         infos |= info
         if info.get("lost"):
             raise PluriverseError(f"the remote was lost: {info['error']}")
-        seen.append(f"{zlib.crc32(picture.tobytes())} {terminated} {truncated} {info.get('reason')}")
+        seen.append(f"{zlib.crc32(env.core.picture(0).tobytes())} {terminated} {truncated} {info.get('reason')}")
         if terminated or truncated or time.monotonic() > began + limit_s:
             break
-    return Played(seen, time.monotonic() - began, infos)
+    return Played(seen, heard, time.monotonic() - began, infos)
 
 
 def _processor_percent() -> float:

@@ -58,7 +58,9 @@ class Row:
             f"{found['speed']:.3g}" if "speed" in found else UNKNOWN,
             f"{found['still']:.1f} %" if "still" in found else UNKNOWN,
             f"{found['snapshot']:.1f}, {found['restore']:.1f} ms" if self.is_kept else _yes(False),
-            *(UNKNOWN, UNKNOWN, why),
+            "differs" if found.get("sound") and not found["same_sound"] else _yes(found.get("sound")),
+            "yes" if found.get("pad") else UNKNOWN,
+            why,
         )
         return _line(cells)
 
