@@ -110,18 +110,20 @@ static int random_file(void) {
         va_end(given);                                                                                                 \
         mode;                                                                                                          \
     })
-int open(const char *path, int flags, ...) {
-    int ours = OURS(path);
-    return ours != NONE ? ours : (int)syscall(SYS_openat, AT_FDCWD, path, flags, MODE(flags));
-}
-int open64(const char *path, int flags, ...) {
-    int ours = OURS(path);
-    return ours != NONE ? ours : (int)syscall(SYS_openat, AT_FDCWD, path, flags | O_LARGEFILE, MODE(flags));
-}
-int openat(int folder, const char *path, int flags, ...) {
-    int ours = OURS(path);
-    return ours != NONE ? ours : (int)syscall(SYS_openat, folder, path, flags, MODE(flags));
-}
+#define OPENED(folder, path, flags, mode)                                                                              \
+    ({                                                                                                                 \
+        int ours = OURS(path);                                                                                         \
+        ours != NONE ? ours : (int)syscall(SYS_openat, folder, path, flags, mode);                                     \
+    })
+int open(const char *path, int flags, ...) { return OPENED(AT_FDCWD, path, flags, MODE(flags)); }
+int open64(const char *path, int flags, ...) { return OPENED(AT_FDCWD, path, flags | O_LARGEFILE, MODE(flags)); }
+int openat(int folder, const char *path, int flags, ...) { return OPENED(folder, path, flags, MODE(flags)); }
+int openat64(int folder, const char *path, int flags, ...) { return OPENED(folder, path, flags | O_LARGEFILE, MODE(flags)); }
+/* What these are in programs that are compiled with checks, such as Debian's Perl. */
+int __open_2(const char *path, int flags) { return OPENED(AT_FDCWD, path, flags, 0); }
+int __open64_2(const char *path, int flags) { return OPENED(AT_FDCWD, path, flags | O_LARGEFILE, 0); }
+int __openat_2(int folder, const char *path, int flags) { return OPENED(folder, path, flags, 0); }
+int __openat64_2(int folder, const char *path, int flags) { return OPENED(folder, path, flags | O_LARGEFILE, 0); }
 FILE *fopen(const char *path, const char *mode) {
     int ours = OURS(path);
     return ours != NONE ? fdopen(ours, "r") : REAL(fopen)(path, mode);
