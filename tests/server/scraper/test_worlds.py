@@ -72,11 +72,9 @@ def presses_right(number: int) -> Sequence[KeyEvent]:
     return key("Right") if number % 7 == 2 else ()
 
 
-def compiled(folder: Path) -> Path:
-    program = folder / "torture"
-    source = Path(__file__).with_name("torture.c")
-    subprocess.run(["gcc", "-O1", "-w", "-pthread", str(source), "-o", str(program)], check=True)
-    return program
+def compiled(source: Path, to: Path, *flags: str) -> Path:
+    subprocess.run(["gcc", "-O1", "-w", "-pthread", *flags, str(source), "-o", str(to)], check=True)
+    return to
 
 
 @contextlib.asynccontextmanager
@@ -130,7 +128,7 @@ async def test_thread_that_spins_goes_back_to_where_it_spun(tmp_path: Path) -> N
     async with stepping(tmp_path) as scraped:
         source, library = tmp_path / "spin.c", tmp_path / "spin.so"
         source.write_text("volatile int wanted, done; void spin() { for (;;) { while (done == wanted); done++; } }")
-        subprocess.run(["gcc", "-O1", "-w", "-shared", "-fPIC", str(source), "-o", str(library)], check=True)
+        compiled(source, library, "-shared", "-fPIC")
         game = tmp_path / "runtime" / "game.py"
         thread = f"""
         import ctypes, threading
@@ -349,7 +347,7 @@ libc.shmctl(segment, 0, None)
 
 
 async def test_threads_children_timers_and_files_come_back_in_any_order(tmp_path: Path) -> None:
-    torture = compiled(tmp_path)
+    torture = compiled(Path(__file__).with_name("torture.c"), tmp_path / "torture")
     shell = f'cd "$HOME" && exec {torture}'
     command = ["xterm", "-b", "0", "-bw", "0", "+sb", "-geometry", "53x15+0+0", "-e", "sh", "-c", shell]
     chance = random.Random(35)
