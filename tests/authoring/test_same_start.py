@@ -35,6 +35,7 @@ def test_start_that_depends_on_the_seed_is_found_at_once_or_by_what_follows(
     found = validate(tmp_path)
     assert not found.mistakes
     found.check_starts(tmp_path)
+    assert (found.compared.get(ENV, 0) > 100) == (expected is None)
     said = [str(mistake) for mistake in found.mistakes]
     assert len(said) == (expected is not None)
     assert all("program.same_start" in mistake and str(expected) in mistake for mistake in said), said

@@ -127,6 +127,8 @@ def validate(
     if found.mistakes or found.manifest is None:
         raise typer.Exit(EXIT_USAGE)
     about = found.manifest.runtime
+    for env_id, pictures in found.compared.items():
+        typer.echo(f"{env_id}: its starts are the same, with any seed, in {pictures} different pictures")
     typer.echo(f"{runtime}: valid: runtime {about.id} {about.version}, {len(found.catalogue)} environments")
 
 

@@ -28,8 +28,12 @@ PLAYED_S: Final = 10.0
 CHOICE_S: Final = 0.25
 
 
-async def why_not_the_same(directory: Path, manifest: Manifest, entry: EnvTable) -> str | None:
-    """Return how an environment's starts differ; None if they don't."""
+class NotTheSame(Exception):
+    """An environment's starts differ; the message says how, and what to do."""
+
+
+async def compare_starts(directory: Path, manifest: Manifest, entry: EnvTable) -> int:
+    """Return of how many different pictures an environment's starts are the same; raise NotTheSame if they aren't."""
     size = manifest.runtime.screen
     with tempfile.TemporaryDirectory(prefix="") as name:
         folder = Path(name)
@@ -38,7 +42,7 @@ async def why_not_the_same(directory: Path, manifest: Manifest, entry: EnvTable)
             command = [executable("Xvfb", package="xvfb"), "-screen", "0", f"{size.width}x{size.height}x24"]
             server = await XServer.start(command, xauthority=folder / "cookie")
         except StartError as error:
-            return str(error)
+            raise NotTheSame(str(error)) from error
         screen = {"DISPLAY": server.display, "XAUTHORITY": str(folder / "cookie")}
         cookies = Cookies(folder / "Xauthority")
         cookies.add(screen)
@@ -48,18 +52,20 @@ async def why_not_the_same(directory: Path, manifest: Manifest, entry: EnvTable)
             for seed in SEEDS[1:]:
                 shown = await _shown(directory, manifest, entry, desktop, seed)
                 if shown[0] != first[0]:
-                    return f"another screen with seed {seed} than with {SEEDS[0]} when it is ready; remove it"
+                    raise NotTheSame(
+                        f"another screen with seed {seed} than with {SEEDS[0]} when it is ready; remove it"
+                    )
                 if shown != first:
-                    return (
+                    raise NotTheSame(
                         f"started with seed {seed} it goes on in another way than with {SEEDS[0]}, though it draws the "
                         "same from then on: all its episodes would be alike; remove it"
                     )
         except Broken as error:
-            return f"its starts can't be compared: {error}"
+            raise NotTheSame(f"its starts can't be compared: {error}") from error
         finally:
             await desktop.clear()
             await server.stop()
-    return None
+    return len({*first})
 
 
 async def _shown(

@@ -63,15 +63,19 @@ class Validation:
     catalogue: Mapping[str, EnvTable] = field(default_factory=dict[str, EnvTable])
     same_starts: list[tuple[Document, EnvTable]] = field(default_factory=list[tuple[Document, EnvTable]])
     """An environment of each file that declares its starts to be the same."""
+    compared: dict[str, int] = field(default_factory=dict[str, int])
+    """Of those that are the same, in how many different pictures."""
 
     def check_starts(self, directory: Path) -> None:
         """Start the programs whose starts are declared to be the same, and find those that differ."""
-        from .same_start import why_not_the_same
+        from .same_start import NotTheSame, compare_starts
 
         assert self.manifest is not None
         for file, entry in self.same_starts:
-            if why := event_loop.run(why_not_the_same(directory, self.manifest, entry)):
-                self.mistakes.append(file.problem(("program", "same_start"), why))
+            try:
+                self.compared[entry.id] = event_loop.run(compare_starts(directory, self.manifest, entry))
+            except NotTheSame as error:
+                self.mistakes.append(file.problem(("program", "same_start"), str(error)))
 
 
 def validate(directory: Path, *, draft: bool = False) -> Validation:

@@ -48,6 +48,9 @@ void count_asked(const char *what, const void *caller);
 #define TOLD_BYTES 256
 size_t machine_told(const char *path, char text[static TOLD_BYTES]);
 
+/* heap.c */
+void heap_begin(void);
+
 /* names.c */
 void names_begin(void);
 int names_hold(int file);

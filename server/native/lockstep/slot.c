@@ -128,6 +128,7 @@ struct slot *own_slot(void) {
 /* Programs that are only loaded by a controller have no page: see control.c. */
 __attribute__((constructor)) static void begin(void) {
     if (!getenv(PAGE_VARIABLE)) return;
+    heap_begin();
     own_slot();
     names_begin();
     world_begin();

@@ -92,6 +92,38 @@ def test_what_is_chance_elsewhere_follows_from_the_seed_and_who_asks_is_counted_
     assert [a != b for a, b in zip(before, after, strict=True)] == [False, True, True, True, *(9 * [False])]
 
 
+ALLOCATES = """
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+static void *allocate(void *unused) { (void)unused; return malloc(50); }
+int main(void) {
+    pthread_t thread;
+    void *others;
+    pthread_create(&thread, NULL, allocate, NULL);
+    pthread_join(thread, &others);
+    printf("%p %p %p\\n%p\\n", malloc(40), malloc(1 << 20), others, (void *)&thread);
+}
+"""
+
+
+def test_what_a_program_allocates_is_at_the_same_addresses_where_others_are_not(
+    compiled: Compile, start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # As in Docker.
+    monkeypatch.setattr("pluriverse_server.lockstep.clock.can_fix_all_addresses", lambda: False)
+    program, said = compiled(ALLOCATES), list[list[str]]()
+    for number in range(3):
+        (folder := tmp_path / str(number)).mkdir()
+        with PreloadedClock(folder, seed=5, frame_time=FRAME_S) as clock:
+            start(clock.command([program]))
+            play_out(clock)
+        said.append((tmp_path / "output").read_text().splitlines())
+    heaps, stacks = ({*each} for each in zip(*said, strict=True))
+    assert len(heaps) == 1
+    assert len(stacks) > 1
+
+
 def begin_printing(clock: PreloadedClock, compiled: Compile, start: Start) -> subprocess.Popen[bytes]:
     """Start a program that prints a dot each hundredth of a second."""
     program = compiled('#include <stdio.h>\n#include <unistd.h>\nint main() { while (puts(".") > 0) usleep(10000); }')
