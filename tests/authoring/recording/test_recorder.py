@@ -12,7 +12,8 @@ import pytest
 from pluriverse_authoring.recording.recorder import Recorder, RecordingFailed
 from pluriverse_authoring.recording.replay import Moment, Replay
 from pluriverse_protocol import reports
-from pluriverse_protocol.events import KeyEvent, PointerEvent
+from pluriverse_protocol.env_spaces import Spaces
+from pluriverse_protocol.events import KeyEvent, PointerEvent, RelativePointerEvent
 from pluriverse_protocol.recording_file import PARTIAL, open_recording
 from pluriverse_protocol.recordings import Header
 from pluriverse_server.display.injector import Injector
@@ -120,6 +121,23 @@ async def test_keys_and_pointer_are_recorded_whoever_presses_them(desktop: Deskt
         PointerEvent(50, 60, 0),
         PointerEvent(50, 60, 4),
         KeyEvent(ord("a"), False),
+    ]
+
+
+async def test_of_a_pointer_that_is_grabbed_movements_are_recorded(desktop: Desktop, tmp_path: Path) -> None:
+    spaces = Spaces(pointer=True, relative=True)
+    recorder = await Recorder.start(tmp_path / "a.plrec", header(), environment(desktop), spaces=spaces)
+    injector = await asyncio.to_thread(Injector, desktop.display_name, Path("/nonexistent"))
+    moves = [RelativePointerEvent(-30, 40, 0), RelativePointerEvent(2, 0, 1)]
+    await asyncio.to_thread(injector.apply, moves)
+    await eventually(lambda: recorder.inputs >= 4)
+    await asyncio.to_thread(injector.close)
+    recorded = await recorder.stop()
+    assert [item.event for moment in Replay(recorded.path).moments() for item in moment.inputs] == [
+        RelativePointerEvent(0, 0, 0),
+        moves[0],
+        RelativePointerEvent(2, 0, 0),
+        RelativePointerEvent(0, 0, 1),
     ]
 
 

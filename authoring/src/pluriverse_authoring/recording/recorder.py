@@ -173,7 +173,9 @@ class Recorder:
 
     async def _begin(self, environment: Mapping[str, str]) -> None:
         try:
-            self._inputs = Inputs(environment["DISPLAY"], Path(environment.get("XAUTHORITY", "")), self._pressed)
+            relative = self._spaces is not None and self._spaces.relative
+            screen = environment["DISPLAY"], Path(environment.get("XAUTHORITY", ""))
+            self._inputs = Inputs(*screen, self._pressed, relative=relative)
         except DisplayLost as error:
             await self._end_sources()
             await asyncio.to_thread(self._writer.stop)
