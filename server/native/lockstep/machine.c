@@ -1,12 +1,18 @@
 /* The machine as programs see it: one processor that nothing else runs on, which started when the clock did. */
 #include "lockstep.h"
 
+#include <dirent.h>
+#include <linux/magic.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/sysinfo.h>
 #include <unistd.h>
+
+#define PROC_ROOT 1 /* the number of /proc itself there */
 
 int get_nprocs(void) { return 1; }
 int get_nprocs_conf(void) { return 1; }
@@ -72,4 +78,22 @@ size_t machine_told(const char *path, char text[static TOLD_BYTES]) {
     if (strcmp(path, "/proc/stat")) return 0;
     static const char busy[] = "0 0 0 0 0 0 0 0 0 0";
     return (size_t)sprintf(text, "cpu  %s\ncpu0 %s\nbtime %lld\n", busy, busy, (long long)(page()->epoch / SECOND_NS));
+}
+
+/* No process of the machine's is in /proc: they come and go. */
+static int is_process(DIR *folder, const char *name) {
+    struct statfs system;
+    struct stat itself;
+    if (*name < '0' || *name > '9' || fstatfs(dirfd(folder), &system) || system.f_type != PROC_SUPER_MAGIC) return 0;
+    return !fstat(dirfd(folder), &itself) && itself.st_ino == PROC_ROOT;
+}
+struct dirent *readdir(DIR *folder) {
+    struct dirent *entry;
+    while ((entry = REAL(readdir)(folder)) && is_process(folder, entry->d_name)) continue;
+    return entry;
+}
+struct dirent64 *readdir64(DIR *folder) {
+    struct dirent64 *entry;
+    while ((entry = REAL(readdir64)(folder)) && is_process(folder, entry->d_name)) continue;
+    return entry;
 }
