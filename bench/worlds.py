@@ -113,8 +113,11 @@ def _measured(env: PluriverseEnv, count: int) -> Figures:
     resets = [_timed(lambda: env.reset(seed=SEED))[1] for _ in range(5)]
     moments: list[tuple[Any, int, list[int]]] = []
     snapshots: list[float] = []
-    plain = [_timed(lambda: env.step(0))[1] for _ in range(BETWEEN)]
-    after: list[float] = []
+    # What moves takes longer, and does after any moment: so these steps follow some that were played, too.
+    plain, after = list[float](), list[float]()
+    for number in range(count):
+        _played(env, number, chance.randrange(BETWEEN // 2, BETWEEN))
+        plain += _steps_after(env)
     before = _templates_bytes()
     for number in range(count):
         moment, took = _timed(env.snapshot)

@@ -18,6 +18,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from .tree import told
+
 # What a template is asked for; see native/lockstep/template.c.
 PUT, EPOLL, WATCHES, LISTEN, TERMINAL, MAP, FOLDER = range(7)
 # Of memory: another template puts what was in it.
@@ -211,8 +213,7 @@ def _opened(pid: int) -> Iterator[tuple[int, str, bytes]]:
     for name in os.listdir(f"{folder}/fd"):  # noqa: PTH208 - each snapshot does this
         with contextlib.suppress(FileNotFoundError):
             target = os.readlink(f"{folder}/fd/{name}")  # noqa: PTH115
-            with open(f"{folder}/fdinfo/{name}", "rb") as info:  # noqa: PTH123
-                yield int(name), target, info.read()
+            yield int(name), target, told(f"{folder}/fdinfo/{name}")
 
 
 class Plan:

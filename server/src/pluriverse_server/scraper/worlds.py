@@ -33,7 +33,7 @@ from pluriverse_server.x11.connection import SOCKETS
 from .descriptors import Maker, NotKept, Opened, Place, Plan, Template
 from .home import Contents, HomeError, contents, put_back
 from .pads import KeptPads, Pads
-from .tree import PROC
+from .tree import PROC, told
 
 log = logging.getLogger(__name__)
 
@@ -60,9 +60,6 @@ SAMPLE: Final = 4
 # What the kernel takes for a template beside what it shares, roughly: its tables of pages.
 _TEMPLATE_BYTES: Final = 256 * 1024
 
-
-# More than /proc says of a process.
-_STAT_BYTES: Final = 1024
 
 _PENDING: Final = re.compile(r"^(?:Sig|Shd)Pnd:\s*([0-9a-f]+)", re.MULTILINE)
 
@@ -521,7 +518,7 @@ def _require_no_signals(threads: Iterable[Thread]) -> None:
     """Raise NotKept if a signal waits until it is let through: what is forked doesn't have it."""
     for thread in threads:
         with contextlib.suppress(FileNotFoundError):
-            status = Path(PROC, str(thread.pid), "task", str(thread.tid), "status").read_text()
+            status = told(f"{PROC}/{thread.pid}/task/{thread.tid}/status").decode(errors="replace")
             if any(int(pending, 16) for pending in _PENDING.findall(status)):
                 raise NotKept(f"a signal waits for process {thread.pid}, which blocks it")
 
@@ -570,25 +567,16 @@ def _children(pid: int) -> list[int]:
     found: list[int] = []
     with contextlib.suppress(OSError):
         for task in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208 - each snapshot does this
-            with contextlib.suppress(OSError), open(f"/proc/{pid}/task/{task}/children", "rb") as file:  # noqa: PTH123
-                found += map(int, file.read().split())
+            with contextlib.suppress(OSError):
+                found += map(int, told(f"/proc/{pid}/task/{task}/children").split())
     return found
 
 
 def _end_of(pid: int) -> tuple[str, int]:
     """Return a process' state, "" if it is gone, and the wait status of one that has ended."""
     try:
-        # Each frame does this; a file of Python's would take three times as long.
-        file = os.open(f"{PROC}/{pid}/stat", os.O_RDONLY)
+        name, _, rest = told(f"{PROC}/{pid}/stat").decode(errors="replace").rpartition(")")
     except OSError:
-        return "", 0
-    try:
-        name, _, rest = os.read(file, _STAT_BYTES).decode(errors="replace").rpartition(")")
-    except OSError:
-        return "", 0
-    finally:
-        os.close(file)
-    if not rest:
         return "", 0
     if name.endswith(f"({TEMPLATE_NAME}"):
         # It was let go of, and is about to end.
