@@ -264,6 +264,9 @@ class Plan:
                 maker.made[name] = os.open(path, os.O_RDWR | os.O_CLOEXEC)
             for key, memory in self._memory.items():
                 maker.made[key] = memory.make(key, place)
+            # What worlds had of moments that were kept elsewhere would never be wanted again.
+            for key in place.memory.keys() - self._memory.keys():
+                os.close(place.memory.pop(key))
             self._make_sockets(maker)
             self._make_pipes(maker)
             for number, (count, flags) in self._events.items():
