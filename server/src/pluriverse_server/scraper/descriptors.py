@@ -8,7 +8,6 @@ import fcntl
 import mmap
 import os
 import re
-import select
 import socket
 import stat
 import struct
@@ -17,6 +16,8 @@ from collections.abc import Generator, Hashable, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
+
+from pluriverse_server.x11 import polling
 
 # What a template is asked for; see native/lockstep/template.c.
 PUT, EPOLL, WATCHES, LISTEN, TERMINAL, MAP, FOLDER = range(7)
@@ -621,7 +622,7 @@ def _make_terminal(maker: Maker, number: int, terminal: _Terminal) -> None:
         quiet = [iflag & termios.IXON, oflag, cflag, termios.ICANON, *speeds, [b"\0"] * len(characters)]
         termios.tcsetattr(slave, termios.TCSANOW, quiet)
         os.write(master, terminal.typed)
-        select.select([slave], [], [], 0)
+        polling.select([slave], timeout_s=0)
     termios.tcsetattr(slave, termios.TCSANOW, terminal.modes)
     fcntl.ioctl(slave, termios.TIOCSWINSZ, terminal.size)
     for end, flags in terminal.flags.items():
