@@ -397,6 +397,26 @@ async def test_worlds_go_on_beside_each_other_and_a_moment_of_one_is_gone_to_in_
             each.close()
 
 
+async def test_worlds_that_go_to_each_others_moments_have_no_more_open_with_time(tmp_path: Path) -> None:
+    async with stepping(tmp_path) as scraped:
+        game = tmp_path / "runtime" / "game.py"
+        game.write_text("import mmap\nshared = mmap.mmap(-1, 4096)\n" + game.read_text())
+        agent = await begun(scraped)
+        await agent.first()
+        moment, copy, scraper = await agent.snapshot(), Agent(scraped, 1), psutil.Process(scraped.program.pid)
+        assert moment is not None
+        await copy.restore(moment)
+        opened: list[int] = []
+        for _ in range(5):
+            for here, there in ((copy, agent), (agent, copy)):
+                moment = await here.snapshot(moment)
+                assert moment is not None
+                await there.restore(moment)
+            opened.append(scraper.num_fds())
+        assert opened[-1] <= opened[1]
+        copy.close()
+
+
 async def test_a_world_that_hangs_dies_or_loses_its_home_leaves_the_others_alone(tmp_path: Path) -> None:
     async with stepping(tmp_path) as scraped:
         agent, moment, first = await kept(scraped)

@@ -11,7 +11,6 @@ import contextlib
 import faulthandler
 import os
 import random
-import select
 import signal
 import socket
 import threading
@@ -26,6 +25,8 @@ from pluriverse_protocol.kinds import Handle
 from pluriverse_protocol.limits import DRAWN_SEED_BITS, MAX_SLOTS
 from pluriverse_protocol.messages import AgentBegin, AgentRestore, AgentStep, ErrorReply, Headers, RestoreReply
 from pluriverse_protocol.reports import Reset, SlotFrames, decode_request, encode_line
+
+from pluriverse_server.x11 import polling
 
 from .lockstep import Keeping, Kept, Snapshots, StepFailed, Steps, StepServer, Waited, at_once
 from .step_channel import Asked, ReportPace, StepChannel
@@ -193,7 +194,7 @@ class _Player:
 
     def _play(self) -> bool:
         step_channels = {slot.server.step_channel: number for number, slot in self._slots.items()}
-        readable, _, _ = select.select([self._connection, *step_channels], (), ())
+        readable, _, _ = polling.select([self._connection, *step_channels])
         for each in readable:
             if isinstance(each, StepChannel):
                 self._attend(step_channels[each])

@@ -8,7 +8,6 @@ import fcntl
 import mmap
 import os
 import re
-import select
 import socket
 import stat
 import struct
@@ -17,6 +16,8 @@ from collections.abc import Generator, Hashable, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
+
+from pluriverse_server.x11 import polling
 
 from .tree import told
 
@@ -265,6 +266,9 @@ class Plan:
                 maker.made[name] = os.open(path, os.O_RDWR | os.O_CLOEXEC)
             for key, memory in self._memory.items():
                 maker.made[key] = memory.make(key, place)
+            # What worlds had of moments that were kept elsewhere would never be wanted again.
+            for key in place.memory.keys() - self._memory.keys():
+                os.close(place.memory.pop(key))
             self._make_sockets(maker)
             self._make_pipes(maker)
             for number, (count, flags) in self._events.items():
@@ -619,7 +623,7 @@ def _make_terminal(maker: Maker, number: int, terminal: _Terminal) -> None:
         quiet = [iflag & termios.IXON, oflag, cflag, termios.ICANON, *speeds, [b"\0"] * len(characters)]
         termios.tcsetattr(slave, termios.TCSANOW, quiet)
         os.write(master, terminal.typed)
-        select.select([slave], [], [], 0)
+        polling.select([slave], timeout_s=0)
     termios.tcsetattr(slave, termios.TCSANOW, terminal.modes)
     fcntl.ioctl(slave, termios.TIOCSWINSZ, terminal.size)
     for end, flags in terminal.flags.items():

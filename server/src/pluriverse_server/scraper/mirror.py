@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import select
 import threading
 import time
 from collections import deque
@@ -19,7 +18,7 @@ from Xlib import X
 from Xlib.display import Display
 
 from pluriverse_server.sources.reading import Pixels
-from pluriverse_server.x11 import pixels
+from pluriverse_server.x11 import pixels, polling
 from pluriverse_server.x11.connection import CONNECTION_ERRORS, DisplayLost, hang_up, open_display, send
 
 log = logging.getLogger(__name__)
@@ -201,11 +200,11 @@ class _Mirror:
 
     def _await_change(self, connection: Display, due: float) -> bool:
         """Return whether there is something to paint; else there may be something to hear."""
-        readable, _, _ = select.select([self._changed, connection], [], [])
+        readable, _, _ = polling.select([self._changed, connection])
         if self._changed not in readable:
             return False
         if (left := due - time.monotonic()) > 0 and not self._closed:
-            heard, _, _ = select.select([connection], [], [], left)
+            heard, _, _ = polling.select([connection], timeout_s=left)
             if heard:
                 return False
         os.eventfd_read(self._changed)

@@ -19,6 +19,8 @@ from Xlib import display, error, xauth
 from Xlib.protocol import display as protocol_display
 from Xlib.protocol import event
 
+from . import polling
+
 COOKIE_PROTOCOL: Final = b"MIT-MAGIC-COOKIE-1"
 
 # The protocol's cookies are 128 bits.
@@ -31,6 +33,8 @@ SETUP: Final = struct.pack("<BxHHHHxx", ord("l"), 11, 0, 0, 0)
 
 # What python-xlib raises when the server is gone, refuses, or was never there.
 CONNECTION_ERRORS: Final = (error.ConnectionClosedError, error.DisplayError, error.XauthError, OSError)
+
+cast("Any", protocol_display).select = polling
 
 # python-xlib takes the cookie's file from the environment, and keeps what it learns of a server on a class.
 _opening: Final = threading.Lock()
