@@ -14,6 +14,7 @@ SOURCES: Final = {
 # What is tested of a whole package, lives elsewhere, or isn't written in Python.
 OTHERS: Final = {
     "client/adapters/gymnasium/test_audio.py": "client/src/pluriverse/adapters/gymnasium",
+    "client/adapters/gymnasium/test_relative_pointer.py": "client/src/pluriverse/adapters/actions.py",
     "client/adapters/gymnasium/test_checkers.py": "client/src/pluriverse/adapters/gymnasium",
     "client/adapters/gymnasium/test_importing.py": "client/src/pluriverse/adapters/gymnasium",
     "client/adapters/gymnasium/test_registration.py": "client/src/pluriverse/adapters/gymnasium",

@@ -17,7 +17,10 @@ from protocol_tables import sections
         ("reports", REPORTS),
         ("requests", REQUESTS),
         ("headers", [field.name for field in fields(Headers)]),
-        ("spaces", ["discrete", "tap", "keys", "pointer", "text", "observation", "step", "pads"]),
+        (
+            "spaces",
+            ["discrete", "tap", "keys", "pointer", "text", "observation", "step", "pads", "relative", "buttons"],
+        ),
         ("choice", ["name", "keys"]),
         ("node", ["role", "box", "name", "value", "parent"]),
         ("limits", [name for name in vars(limits) if name.isupper()]),
