@@ -62,6 +62,7 @@ class Episodes(RuleBasedStateMachine):
         self.reward_messages = 0
         self.asked: Begin | None = None
         self.silent_since = 0.0
+        self.early: set[type] = set()
 
     # What the rules check: every output, in the order in which it is carried out.
 
@@ -91,6 +92,7 @@ class Episodes(RuleBasedStateMachine):
             assert self.state in (None, "ended", "resetting")
             assert episode_id == self.episode_id + 1
             self.reported = self.sent = 0
+            self.early.clear()
         else:
             assert self.state == "resetting"
             assert episode_id == self.episode_id
@@ -155,7 +157,7 @@ class Episodes(RuleBasedStateMachine):
     def ready(self, age: int, fps: float | None) -> None:
         starts = age == 0 and self.state == "resetting"
         outputs = self.machine.report(reports.Ready(max(0, self.episode_id + age), fps), self.now)
-        self.take(outputs, expect=["Send"] if starts else [])
+        self.take(outputs, expect=["Send"] * (1 + len(self.early)) if starts else [])
         if starts and fps:
             described = self.machine.description()
             assert described is not None
@@ -186,6 +188,8 @@ class Episodes(RuleBasedStateMachine):
     def text_or_observation(self, age: int, report: type[reports.Text] | type[reports.Observation]) -> None:
         outputs = self.machine.report(report(max(0, self.episode_id + age), "what is seen"), self.now)
         self.take(outputs, expect=["Send"] if age == 0 and self.state == "running" else [])
+        if age == 0 and self.state == "resetting":
+            self.early.add(report)
 
     @rule(age=st.integers(-2, 1), frames=st.integers(0, 100))
     def frame(self, age: int, frames: int) -> None:
@@ -200,6 +204,7 @@ class Episodes(RuleBasedStateMachine):
         outputs = self.machine.program_lost("killed by SIGKILL", self.now)
         self.take(outputs, expect=self.ends() if was_running else ["Begin"])
         if not was_running:
+            self.early.clear()
             assert self.asked == before, "the same episode is asked for again"
 
     @rule(age=st.integers(-2, 1))
@@ -247,6 +252,20 @@ def test_nothing_is_described_before_the_first_environment() -> None:
     assert machine.heartbeat(10.0) == []
     assert machine.report(reports.Text(0, "early"), 0.0) == []
     assert machine.discarded_reports == 1
+
+
+def test_last_text_before_ready_follows_the_description_of_its_episode() -> None:
+    machine = begun()
+    for text in ("loading", "write a letter"):
+        assert machine.report(reports.Text(1, text), 0.0) == []
+    machine.report(reports.Observation(1, [1]), 0.0)
+    _, *early = machine.report(reports.Ready(1), 0.0)
+    assert early == [Send(messages.Text("write a letter"), 1), Send(messages.Observation([1]), 1)]
+    machine.report(reports.Done(1), 0.0)
+    machine.report(reports.Text(2, "of a program that was lost"), 0.0)
+    machine.program_lost("killed by SIGKILL", 0.0)
+    (described,) = machine.report(reports.Ready(2), 0.0)
+    assert isinstance(described, Send)
 
 
 def seeds(machine: EpisodeMachine, episodes: int) -> list[int]:

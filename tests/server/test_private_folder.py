@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from pluriverse_server.private_folder import LOCK, PREFIX, SHORT, PrivateFolder, sweep
-from pluriverse_server.programs.program import SCRAPER_FOLDER
+from pluriverse_server.programs.program import PROGRAM_FOLDER
 from pluriverse_server.scraper.page_session import FOLDER
 
 pytestmark = pytest.mark.browser
@@ -48,7 +48,7 @@ def test_files_are_where_temporary_files_belong_and_the_path_fits_a_browsers_soc
     folder = PrivateFolder()
     (folder.path / "file").touch()
     assert [file.parent.parent for file in place.glob("*/file")] == [place]
-    scraper = folder.path / SCRAPER_FOLDER
+    scraper = folder.path / PROGRAM_FOLDER
     scraper.mkdir()
     socket_path = Path(tempfile.mkdtemp(prefix="", dir=scraper), FOLDER, "org.chromium.Chromium.123456/SingletonSocket")
     socket_path.parent.mkdir(parents=True)

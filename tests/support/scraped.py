@@ -235,7 +235,7 @@ class Scraped:
         return round(sum(report.reward for report in both if report.episode == episode), 6)
 
     def homes(self) -> list[Path]:
-        return sorted(self.folder.glob("scraper/*/play-*/home"))
+        return sorted(self.folder.glob("program/*/play-*/home"))
 
 
 @contextlib.asynccontextmanager
@@ -255,4 +255,4 @@ async def scraping(folder: Path, **changed: dict[str, Any] | list[Any]) -> Async
             await scraped.program.stop()
             await injector.close()
     # The keepers of a scraper that was killed take a moment longer.
-    await eventually(lambda: not list(private.glob("scraper/*")))
+    await eventually(lambda: not list(private.glob("program/*")))

@@ -29,7 +29,7 @@ class Step(Enum):
     END = "send the last reward, done, with the old episode's id"
     BEGIN = "next episode id; describe resetting; ask the program to begin"
     RETRY = "start the program again for the same episode"
-    RUN = "describe running"
+    RUN = "describe running; send the last text and observation that came before"
     DISCARD = "nothing: it belongs to no running episode"
 
 

@@ -110,14 +110,14 @@ class Done(_Report, frozen=True, tag="done"):
 
 
 class Text(_Report, frozen=True, tag="text"):
-    """A text observation."""
+    """A text observation. The last one before ``ready`` is sent with the first frame."""
 
     episode: Count
     text: String
 
 
 class Observation(_Report, frozen=True, tag="observation"):
-    """A structured observation: any JSON."""
+    """A structured observation: any JSON. The last one before ``ready`` is sent with the first frame."""
 
     episode: Count
     observation: Json

@@ -81,6 +81,8 @@ class Episode:
     late_frames: int = 0
     frame_at: float | None = None
     last_reward_at: float = 0.0
+    early: dict[type, messages.Text | messages.Observation] = field(default_factory=dict[type, Any])
+    """The last text and observation that came before it ran."""
 
     def seconds(self, now: float) -> float:
         """Return how long it has run: in lockstep the program's time, which stands still between steps."""
@@ -170,14 +172,10 @@ class EpisodeMachine:
                     reason or "done", terminated, truncated or not terminated, reward, report.at, report.info
                 )
                 return self._run(Event.DONE, now, ending=ending)
-            case reports.Text() | reports.Observation() if self.state is not State.RUNNING:
-                # Nothing is sent of an episode before it is described as running.
-                self.discarded_reports += 1
-                return []
             case reports.Text(text=text):
-                return [Send(messages.Text(text), episode.episode_id)]
+                return self._show(messages.Text(text))
             case reports.Observation(observation=observation):
-                return [Send(messages.Observation(observation), episode.episode_id)]
+                return self._show(messages.Observation(observation))
             case reports.Readings() | reports.SlotFrames() | reports.Worlds() | reports.TreeRead() | reports.Lost():
                 # The service's: most are shown to people alone.
                 return []
@@ -231,6 +229,7 @@ class EpisodeMachine:
                     self.state = after
                     outputs += self._begin(following)
                 case Step.RETRY:
+                    self._current.early.clear()
                     outputs.append(self._begin_output())
                 case Step.RUN:
                     self.state = after
@@ -256,7 +255,14 @@ class EpisodeMachine:
     def _start(self, now: float, info: Mapping[str, Any] | None) -> list[Output]:
         episode = self._current
         episode.started_at = episode.last_reward_at = now
-        return self._describe_state(info)
+        return [*self._describe_state(info), *(Send(early, episode.episode_id) for early in episode.early.values())]
+
+    def _show(self, message: messages.Text | messages.Observation) -> list[Output]:
+        if self.state is State.RUNNING:
+            return [Send(message, self._current.episode_id)]
+        # Nothing is sent of an episode before it is described as running.
+        self._current.early[type(message)] = message
+        return []
 
     def _earn(self, earned: reports.Reward, now: float) -> list[Output]:
         episode = self._current

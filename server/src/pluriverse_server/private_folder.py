@@ -22,7 +22,7 @@ LOCK: Final = "lock"
 LINK: Final = "t"
 
 # Paths of Unix sockets have at most 107 bytes, and the longest below are those of Chromium, which scrapers start.
-MAX_PATH_BYTES: Final = 107 - len("/scraper/12345678/b/org.chromium.Chromium.123456/SingletonSocket")
+MAX_PATH_BYTES: Final = 107 - len("/program/12345678/b/org.chromium.Chromium.123456/SingletonSocket")
 
 # Where short names are made. X servers need this place too, regardless of TMPDIR.
 SHORT: Final = Path("/tmp")  # noqa: S108 - see there

@@ -141,8 +141,8 @@ class Pipe:
 def share(folder: Path) -> None:
     """Make a private ``folder`` in which children may write, too."""
     folder.mkdir(mode=0o700, exist_ok=True)
-    # Its parent decides whose group it gets, and keeps everybody else out.
-    folder.chmod(0o770)
+    # Its parent decides whose group it and what is in it gets, and keeps everybody else out.
+    folder.chmod(0o2770)
 
 
 class ChildProcess:

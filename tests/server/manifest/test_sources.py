@@ -12,6 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 SCREEN = {"from": "screen", "region": [1, 2, 30, 40]}
 NUMBER = {**SCREEN, "read": "number"}
 FILE = {"from": "file", "file": "scores", "format": "json", "key": "a"}
+TEXT_FILE = {"from": "file", "file": "letter", "format": "text"}
 MEMORY = {"from": "memory", "type": "i32"}
 PATTERN = "0a 0B ?? ff"
 
@@ -41,6 +42,8 @@ any_source: TypeAdapter[AnySource] = TypeAdapter(AnySource)
         ({"from": "log", "pattern": r"score (?P<value>\d+)"}, sources.LogSource),
         (FILE, sources.FileSource),
         ({**FILE, "format": "csv", "key": "-1.score"}, sources.FileSource),
+        (TEXT_FILE, sources.FileSource),
+        ({**TEXT_FILE, "pattern": r"total: (?P<value>\d+)"}, sources.FileSource),
         ({**MEMORY, "module": "game", "offset": -8, "pointers": [16, -8]}, sources.MemorySource),
         ({**MEMORY, "pattern": PATTERN}, sources.MemorySource),
         ({**MEMORY, "module": "game", "pattern": PATTERN, "process": "engine"}, sources.MemorySource),
@@ -63,6 +66,7 @@ def test_reading_needs_two_agreeing_frames_where_it_could_be_torn() -> None:
     assert agree == {"number": 2, "change": 1, "file": 1}
     halves = [any_source.validate_python({**FILE, "format": form, "key": "0.a"}).agree for form in ("ini", "csv")]
     assert halves == [2, 2]
+    assert any_source.validate_python(TEXT_FILE).agree == 2
     assert any_source.validate_python({**FILE, "format": "ini", "agree": 1}).agree == 1
 
 
@@ -86,6 +90,9 @@ def refusal(table: Any) -> str:
         ({**SCREEN, "read": "bar", "colour": "red"}, "colour: expected a colour as #d02010"),
         ({"from": "log", "pattern": "("}, "pattern: expected a regular expression: missing )"),
         ({**FILE, "format": "csv", "key": "score"}, "file: expected key as row.column with CSV"),
+        ({**FILE, "format": "text"}, 'file: expected key, or with format = "text" a pattern or nothing'),
+        ({**FILE, "pattern": "a"}, 'file: expected key, or with format = "text" a pattern or nothing'),
+        ({**TEXT_FILE, "format": "json"}, 'file: expected key, or with format = "text" a pattern or nothing'),
         (MEMORY, "memory: expected address, or module or pattern"),
         ({**MEMORY, "pattern": "0a 0b 0c"}, "pattern: expected 4 to 256 bytes as 8b 05"),
         ({"from": "accessibility", "role": "label", "name": "["}, "name: expected a regular expression"),

@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import signal
+import site
 import socket
 import sys
 from collections.abc import AsyncGenerator
@@ -150,6 +151,22 @@ async def test_program_has_the_language_the_zone_and_the_variables_of_its_manife
         told = psutil.Process((await stage.until_told(1))["pid"]).environ()
     assert {name: told[name] for name in ("LANG", "TZ", *env)} == {"LANG": "fr_FR.UTF-8", "TZ": "Asia/Tokyo", **env}
     assert not told.keys() & (sessions.VARIABLES.keys() - {"LANG", "TZ", *env})
+
+
+async def test_program_has_a_home_of_its_own_which_goes_with_it(tmp_path: Path) -> None:
+    async with staged(tmp_path, OBEDIENT, reset="restart") as stage:
+        stage.begin(1)
+        told = psutil.Process((await stage.until_told(1))["pid"]).environ()
+        home = Path(told["HOME"])
+        assert home.is_relative_to(tmp_path)
+        assert {told["TMPDIR"], told["XDG_CONFIG_HOME"]} == {f"{home}/.tmp", f"{home}/.config"}
+        assert told["PYTHONUSERBASE"] == site.getuserbase()
+        (home / ".config" / "settings").touch()
+        stage.begin(2)
+        after = Path(psutil.Process((await stage.until_told(2))["pid"]).environ()["HOME"])
+        await eventually(lambda: not list((after / ".config").iterdir()))
+        await eventually(lambda: not home.exists())
+    await eventually(lambda: not after.exists())
 
 
 async def test_program_is_started_by_the_first_episode_and_told_all_of_it(tmp_path: Path) -> None:

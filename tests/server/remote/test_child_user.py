@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from pluriverse_server.process import ChildProcess, child_user
+from pluriverse_server.process import ChildProcess, child_user, share
 from pluriverse_server.remote.child_user import CHILD_USER, let_in, user_for_children
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root may become another user")
@@ -70,5 +70,8 @@ def test_folder_is_shared_with_one_group_alone(tmp_path: Path) -> None:
     folder = tmp_path / "shared"
     folder.mkdir(mode=0o700)
     let_in(CHILD_USER, folder)
-    assert folder.stat().st_gid == CHILD_USER
-    assert stat.S_IMODE(folder.stat().st_mode) & 0o007 == 0
+    share(above := folder / "of all programs")
+    share(inside := above / "of one")
+    for each in (folder, inside):
+        assert each.stat().st_gid == CHILD_USER
+        assert stat.S_IMODE(each.stat().st_mode) & 0o007 == 0

@@ -10,9 +10,9 @@ import psutil
 import pytest
 from pluriverse_protocol.events import KeyEvent, PointerEvent
 from pluriverse_protocol.reports import Done, Frame, Readings, Ready, Reset, Reward
+from pluriverse_server.home import HELD_HOME
 from pluriverse_server.lockstep import Advance
 from pluriverse_server.manifest.spaces import keysym
-from pluriverse_server.scraper.home import HELD_HOME
 from pluriverse_server.scraper.lockstep import HANGS, ScrapedSteps
 from pluriverse_server.scraper.pace import SteppedPace
 from support.scraped import HEIGHT, MANIFEST, WIDTH

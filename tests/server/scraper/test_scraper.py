@@ -222,7 +222,7 @@ async def test_program_ends_with_a_scraper_that_is_ended(tmp_path: Path, signum:
         game = [child.pid for child in children("game.py")]
         os.kill(scraped.program.pid, signum)
         await eventually(lambda: not any(map(psutil.pid_exists, game)) and not home.exists())
-        for left in (tmp_path / "private").glob("scraper/*/Xauthority"):
+        for left in (tmp_path / "private").glob("program/*/Xauthority"):
             left.unlink()
             left.parent.rmdir()
 

@@ -299,7 +299,7 @@ async def test_nothing_outlives_a_scraper_that_is_killed_with_all_its_snapshots(
         assert len(descendants) > 200
         scraper.kill()
         await eventually(lambda: not any(runs(each) for each in descendants))
-        for left in (tmp_path / "private").glob("scraper/*/Xauthority"):
+        for left in (tmp_path / "private").glob("program/*/Xauthority"):
             left.unlink()
             left.parent.rmdir()
 

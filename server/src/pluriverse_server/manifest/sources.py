@@ -329,26 +329,29 @@ class FileSource(Source):
     """A value in a small file: ``key`` is ``a.b.0`` in JSON, ``section.key`` in INI, ``row.column`` in CSV.
 
     An INI file without sections has just the ``key``. Rows of CSV count from 0, and from -1 at the end; a column is its
-    number, or its name in the first line, which then is no row. A half-written INI or CSV file
-    parses as well as a whole one, so two readings must ``agree`` by default.
+    number, or its name in the first line, which then is no row. Of a text it is all of it, or what ``pattern`` finds.
+    Half of an INI or CSV file or of a text parses as well as a whole one, so two readings must ``agree`` by default.
     """
 
     from_: Annotated[Literal["file"], Field(alias="from")]
     file: Name
-    format: Literal["json", "ini", "csv"]
-    key: Name
+    format: Literal["json", "ini", "csv", "text"]
+    key: Name | None = None
+    pattern: Pattern | None = None
     agree: Annotated[int, Field(ge=1, le=60)] = 1
 
     @model_validator(mode="before")
     @classmethod
     def _halves_must_agree(cls, table: object) -> object:
-        if isinstance(table, dict) and cast("dict[str, Any]", table).get("format") in ("ini", "csv"):
+        if isinstance(table, dict) and cast("dict[str, Any]", table).get("format") in ("ini", "csv", "text"):
             return {"agree": 2, **cast("dict[str, Any]", table)}
         return cast("object", table)
 
     @model_validator(mode="after")
     def _key_of_its_format(self) -> FileSource:
-        if self.format == "csv" and not re.fullmatch(r"-?[0-9]{1,9}\..+", self.key):
+        if (self.key is None) != (self.format == "text") or (self.pattern is not None and self.format != "text"):
+            raise ValueError('expected key, or with format = "text" a pattern or nothing')
+        if self.format == "csv" and not re.fullmatch(r"-?[0-9]{1,9}\..+", self.key or ""):
             raise ValueError("expected key as row.column with CSV, such as 0.score or -1.2")
         return self
 

@@ -7,6 +7,7 @@ import contextlib
 import logging
 import os
 import shutil
+import site
 import tempfile
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import Any, Final
 from pluriverse_protocol import reports
 
 from pluriverse_server.episode import Begin
+from pluriverse_server.home import home_environment, make_folders
 from pluriverse_server.lockstep.clock import ASKED_VARIABLE
 from pluriverse_server.manifest.draft import DRAFT_VARIABLE, missing_pictures
 from pluriverse_server.manifest.game import GameTables
@@ -23,6 +25,7 @@ from pluriverse_server.process import (
     ChildProcess,
     OutOfResources,
     StartError,
+    child_user,
     executable,
     share,
     start_error,
@@ -42,7 +45,8 @@ log = logging.getLogger(__name__)
 
 SOCKET_NAME: Final = "program.sock"
 STEP_CHANNEL_NAME: Final = "step_channel.sock"
-SCRAPER_FOLDER: Final = "scraper"
+PROGRAM_FOLDER: Final = "program"
+HOME: Final = "home"
 
 # A program that exits may close its socket first; the exit status is more informative.
 HANG_UP_GRACE_S: Final = 0.25
@@ -222,7 +226,7 @@ class Program:
                 cwd=self._directory,
                 env={
                     **environment,
-                    **self._own_environment(begin),
+                    **self._own_environment(begin, folder),
                     "PLURIVERSE_SOCKET": str(self._socket.path),
                     "PLURIVERSE_STEP_CHANNEL": str(self.step_channels.path),
                     **{name: os.environ[name] for name in PASSED_ON if os.environ.get(name)},
@@ -373,25 +377,29 @@ class Program:
     def _game(self, env_id: str) -> GameTables:
         return self._manifest.game(env_id)
 
-    def _make_folder(self) -> Path | None:
-        """Make a scraper's private folder."""
-        if not self._manifest.has_scraper:
-            return None
+    def _make_folder(self) -> Path:
+        """Make a private folder, a scraper's own or one with a program's HOME."""
         try:
-            share(above := self._runtime_dir / SCRAPER_FOLDER)
+            share(above := self._runtime_dir / PROGRAM_FOLDER)
             # Short names: programs make sockets below, whose paths have at most 107 bytes.
             share(folder := Path(tempfile.mkdtemp(prefix="", dir=above)))
+            if not self._manifest.has_scraper:
+                share(folder / HOME)
+                make_folders(folder / HOME)
+                if child_user.get() is not None:
+                    for below in (folder / HOME).rglob("*"):
+                        share(below)
         except OSError as error:
-            raise start_error("the scraper", error) from error
+            raise start_error("the program", error) from error
         return folder
 
     def _remove(self, folder: Path | None) -> None:
-        """Remove what is left of a scraper's folder; keepers of one that was killed have theirs in it for longer."""
+        """Remove what is left of a program's folder; keepers of one that was killed have theirs in it for longer."""
         if folder is not None:
             self._finish(asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True), "program: its folder")
 
-    def _command(self, begin: Begin, folder: Path | None) -> list[str]:
-        if folder is not None:
+    def _command(self, begin: Begin, folder: Path) -> list[str]:
+        if self._manifest.has_scraper:
             page = self._manifest.page
             return scraper_command(self._directory, folder, None if page is None else page.zoom)
         program = self._game(begin.environment.env_id).program
@@ -399,10 +407,13 @@ class Program:
         entry, options = self._catalogue[begin.environment.env_id], begin.environment.options
         return python_command(fill_command(program.command, entry, seed=begin.seed, fps=begin.fps, options=options))
 
-    def _own_environment(self, begin: Begin) -> Mapping[str, str]:
+    def _own_environment(self, begin: Begin, folder: Path) -> Mapping[str, str]:
         # A scraper gives each game its own.
         program = self._game(begin.environment.env_id).program
-        return {} if program is None or self._manifest.has_scraper else program.env
+        if program is None or self._manifest.has_scraper:
+            return {}
+        # Python looks below HOME for what its user has installed.
+        return {"PYTHONUSERBASE": site.getuserbase(), **home_environment(folder / HOME, {}, program.env)}
 
     def _needs_network(self, begin: Begin) -> bool:
         # A scraper plays all games, and starts those without a network that ask for none. It serves a page's files.

@@ -19,6 +19,7 @@ from pluriverse_protocol.reports import Ready, Report, Reset
 
 from pluriverse_server.display import AsyncInjector, DisplayLost
 from pluriverse_server.display.nested import NestedScreen
+from pluriverse_server.home import HELD_HOME, HomeError, hold_home, home_environment, make_home
 from pluriverse_server.lockstep import Advance, FrozenClock, NoClock, PreloadedClock
 from pluriverse_server.manifest.game import GameTables, ProgramTable, Step
 from pluriverse_server.manifest.runtime import EnvTable, ManifestError, fill_command
@@ -39,7 +40,6 @@ from pluriverse_server.x11.framebuffer import FILE, NoFramebuffer, framebuffer
 from .child import Child
 from .cookies import Cookies
 from .daemon_connection import SOCKET_VARIABLE
-from .home import HELD_HOME, HomeError, hold_home, home_environment, make_home
 from .limits import BACKGROUND_NICE, Limits, below, can_raise_priority, raise_priority, watch
 from .mirror import Screens
 from .outside import LIBRARY as OUTSIDE_LIBRARY

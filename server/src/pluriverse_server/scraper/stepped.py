@@ -21,6 +21,7 @@ from pluriverse_protocol.events import ScreenEvent
 from pluriverse_protocol.reports import Report
 
 from pluriverse_server.display import DisplayLost
+from pluriverse_server.home import HomeError, make_home
 from pluriverse_server.lockstep import NoClock, PreloadedClock
 from pluriverse_server.process import StartError
 from pluriverse_server.sources.program import ProgramOutput, Target
@@ -30,7 +31,6 @@ from pluriverse_server.sources.screen.grab import ScreenLost
 from pluriverse_server.x11.framebuffer import FILE, NoFramebuffer, framebuffer, make_memory
 
 from .descriptors import NotKept
-from .home import HomeError, make_home
 from .limits import Limits, watch
 from .mirror import OWN_SLOT, Screens
 from .outside import refused

@@ -11,11 +11,11 @@ from typing import Final
 from pluriverse_protocol.events import KeyEvent, PointerEvent
 
 from pluriverse_server.display import AsyncInjector, DisplayLost
+from pluriverse_server.home import restore
 from pluriverse_server.manifest.conditions import describe, holds
 from pluriverse_server.manifest.game import Step
 from pluriverse_server.manifest.spaces import keysym
 
-from .home import restore
 from .source_reader import Cycle
 
 # How long keys and buttons stay down: three frames at 60 fps, and one at 20, for games that poll once a frame.

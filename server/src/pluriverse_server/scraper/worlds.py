@@ -27,11 +27,11 @@ import psutil
 
 from pluriverse_server.display import DisplayLost
 from pluriverse_server.display.xserver import claim_display
+from pluriverse_server.home import Contents, HomeError, contents, put_back
 from pluriverse_server.lockstep import KeptClock, Kin, NoClock, Phase, PreloadedClock, Thread
 from pluriverse_server.x11.connection import SOCKETS
 
 from .descriptors import Maker, NotKept, Opened, Place, Plan, Template
-from .home import Contents, HomeError, contents, put_back
 from .pads import KeptPads, Pads
 from .tree import PROC, told
 

@@ -59,6 +59,28 @@ def test_value_is_found_by_its_key(tmp_path: Path, form: str, text: str, key: st
     assert (found, type(found)) == (value, type(value))
 
 
+@pytest.mark.parametrize(
+    ("content", "pattern", "value"),
+    [
+        (b"Dear Ann,\n\nthe meadow\n", {}, "Dear Ann,\n\nthe meadow"),
+        (b" 12\n", {}, 12),
+        (b"", {}, ""),
+        (b"caf\xe9", {}, "caf\ufffd"),
+        (b"x" * 2000, {}, "x" * 1000),
+        (b"x" * 2000 + b"\ntotal: 7\n", {"pattern": r"total: (?P<value>\d+)"}, 7),
+        (b"a\nb\n", {"pattern": "(?m)^b$"}, True),
+        (b"a\n", {"pattern": "(?m)^b$"}, False),
+    ],
+)
+def test_plain_text_is_a_value_or_what_a_pattern_finds_in_all_of_it(
+    tmp_path: Path, content: bytes, pattern: dict[str, str], value: Value
+) -> None:
+    (tmp_path / "letter").write_bytes(content)
+    document = {"from": "file", "file": "letter", "format": "text", **pattern}
+    found = make_program_reader(FileSource.model_validate(document), target(tmp_path)).read().value
+    assert (found, type(found)) == (value, type(value))
+
+
 def test_missing_file_has_no_value_until_it_comes_and_after_it_has_gone(tmp_path: Path) -> None:
     reader = reader_of(tmp_path, "json", "score")
     assert reader.read().value is None

@@ -1,4 +1,4 @@
-"""The ``file`` source: one value in a small file that the program writes."""
+"""The ``file`` source: one value in a small file that the program writes, or its text."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pluriverse_server.manifest.conditions import Value
 from pluriverse_server.manifest.sources import FileSource
 from pluriverse_server.sources.reading import MAX_TEXT_CHARS, SourceError
 
-from .patterns import number_or_text
+from .patterns import Matcher, number_or_text
 from .reader import ProgramReader, Target
 
 # Score files have some hundred bytes. A megabyte of JSON takes 10 ms to read.
@@ -32,6 +32,7 @@ class FileReader(ProgramReader):
 
     def __init__(self, table: FileSource, target: Target) -> None:
         self._table = table
+        self._matcher = None if table.pattern is None else Matcher(table.pattern)
         self._path = target.path(table.file)
         self._seen: tuple[int, int, int, int] | None = None
         self._value: Value = None
@@ -53,7 +54,11 @@ class FileReader(ProgramReader):
         if not stat.S_ISREG(status.st_mode):
             raise SourceError(f"{self._path} isn't a file; expected one with scores")
         try:
-            self._value = _find(_read(self._path), self._table.format, self._table.key)
+            text = _read(self._path)
+            if self._table.key is not None:
+                self._value = _find(text, self._table.format, self._table.key)
+            else:
+                self._value = number_or_text(text) if self._matcher is None else self._matcher.value(text)
         # configparser raises AttributeError for a line that continues one without a value.
         except (ValueError, AttributeError, RecursionError, configparser.Error, csv.Error):
             self._seen = None
@@ -67,7 +72,7 @@ def _read(path: Path) -> str:
         content = file.read(MAX_FILE_BYTES + 1)
     if len(content) > MAX_FILE_BYTES:
         raise SourceError(f"{path} is over {MAX_FILE_BYTES} bytes; expected a small file of scores")
-    return content.decode("utf-8-sig")
+    return content.decode("utf-8-sig", errors="replace")
 
 
 def _find(text: str, form: str, key: str) -> Value:

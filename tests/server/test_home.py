@@ -1,8 +1,8 @@
 from pathlib import Path
 
 import pytest
-from pluriverse_server.scraper import home as home_module
-from pluriverse_server.scraper.home import HomeError, contents, home_environment, make_home, put_back, restore
+from pluriverse_server import home as home_module
+from pluriverse_server.home import HomeError, contents, home_environment, make_home, put_back, restore
 
 
 def test_home_is_a_copy_with_private_folders(tmp_path: Path) -> None:

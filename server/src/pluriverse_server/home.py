@@ -42,11 +42,16 @@ def make_home(home: Path, template: Path | None) -> None:
     try:
         if template is not None:
             shutil.copytree(template, home, symlinks=True)
-        for name in _BELOW_HOME.values():
-            (home / name).mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_folders(home)
     except (OSError, shutil.Error) as error:
         how = "made" if template is None else f"copied from program.home, {template}"
         raise HomeError(f"HOME could not be {how}: {error}") from error
+
+
+def make_folders(home: Path) -> None:
+    """Make the folders in ``home`` in which programs look for what is theirs. Raises OSError."""
+    for name in _BELOW_HOME.values():
+        (home / name).mkdir(mode=0o700, parents=True, exist_ok=True)
 
 
 def home_environment(home: Path, screen: Mapping[str, str], own: Mapping[str, str]) -> dict[str, str]:
