@@ -60,6 +60,7 @@ test-all: setup-all  ## Run all tests but those that take hours, building the im
 
 nightly: setup-dev  ## Run the tests that take hours, and inject faults; writes bench/kept.json and bench/faults.json
 	.venv/bin/pluriverse-server doctor bench/matrix --install
+	bench/matrix/own/wine.sh bench/matrix/wine
 	$(PY) -m pytest --numprocesses=0 -m nightly $(TESTS)
 	PLURIVERSE_RFB=python $(PYTEST) -m 'not container' tests/client/env tests/client/wrappers tests/client/vnc
 	$(PY) bench/faults.py
