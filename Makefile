@@ -80,7 +80,7 @@ examples: setup-dev  ## Let the examples learn, in an hour; QUICK=1: each for a 
 	  --save $(LEARNT)/clone_clicks.pt --curve $(LEARNT)/clone_clicks.json --play 20
 	$(PY) examples/go_explore.py --env desktop.Vitetris-v0 --cells 300 --steps $(if $(QUICK),1000,6000)
 	$(PY) examples/search_2048.py $(if $(QUICK),--moves 10 --seeds 1)
-	$(PY) examples/group_rollouts.py $(if $(QUICK),--updates 10) --curve $(LEARNT)/group_rollouts.json
+	$(PY) examples/group_rollouts.py $(if $(QUICK),--updates 3) --curve $(LEARNT)/group_rollouts.json
 
 lint: setup-dev  ## Check style, types, layers and generated documentation
 	.venv/bin/ruff check

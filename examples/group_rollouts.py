@@ -1,8 +1,8 @@
 """Learn what to do from one moment of a game on, as GRPO does: rollouts from it are judged by their group.
 
 pip install "pluriverse[gymnasium]"
-python examples/group_rollouts.py                        # Powermanga, 16 worlds of one moment, in minutes
-python examples/group_rollouts.py --env desktop.KoboDeluxe-v0 --steps 100
+python examples/group_rollouts.py                        # Kobo Deluxe, 16 worlds of one moment, in minutes
+python examples/group_rollouts.py --env desktop.ChromiumBsu-v0 --steps 100
 
 The policy is one layer: the shades of a small picture, and what it was before, weigh each action.
 """
@@ -72,12 +72,12 @@ def rollouts(
 def main() -> None:
     """Learn, and say what the group earns on average."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--env", default="desktop.Powermanga-v0", help="the environment's id")
+    parser.add_argument("--env", default="desktop.KoboDeluxe-v0", help="the environment's id")
     parser.add_argument("--remotes", default="local:1", help="local:1, docker:1, or vnc://…")
     parser.add_argument("--worlds", type=int, default=16, help="how many rollouts a group has")
-    parser.add_argument("--steps", type=int, default=30, help="how long each is, at most")
-    parser.add_argument("--updates", type=int, default=40, help="how often to learn from a group")
-    parser.add_argument("--rate", type=float, default=2.0, help="how much to learn at a time")
+    parser.add_argument("--steps", type=int, default=60, help="how long each is, at most")
+    parser.add_argument("--updates", type=int, default=12, help="how often to learn from a group")
+    parser.add_argument("--rate", type=float, default=0.3, help="how much to learn at a time")
     parser.add_argument("--seed", type=int, default=1, help="of the game and of the policy's chance")
     parser.add_argument("--curve", type=Path, help="a file for what the groups earned, in JSON")
     given = parser.parse_args()

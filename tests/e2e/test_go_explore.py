@@ -24,7 +24,7 @@ def test_best_way_that_is_found_scores_the_same_when_it_is_played_from_the_start
 @pytest.mark.parametrize(
     ("example", "options", "said"),
     [
-        ("search_2048.py", "--worlds 4 --depth 2 --moves 3 --seeds 1", r"chance: \d+ .*\ngreed: \d+ .*\nsearch: \d+ "),
+        ("search_2048.py", "--moves 3 --seeds 1", r"(seed 1, \w+: \d+, \d+ s\n){3}chance \d+, greed \d+, search \d+"),
         ("group_rollouts.py", "--worlds 3 --steps 4 --updates 2", r"group 1: .*\ngroup 2: "),
     ],
 )
