@@ -42,14 +42,14 @@ def play(client: Any, computer: Computer, model: str, asks: str) -> float:
 
 
 def answered(computer: Computer, call: Any) -> dict[str, Any]:
-    """Do what a call asks for; return the part that answers it: a picture, and why it failed."""
+    """Do what a call asks for; return the part that answers it: a picture, and what of it wasn't done."""
     if "safety_decision" in call.args:
         raise SystemExit(f"a person is to look at this first: {call.args['safety_decision']}")
     try:
         answers = computer.do_all([lambda act=act: act for act in read(call.name, call.args, computer.view)])
     except ActionError as error:
         answers = [Answer(str(error), failed=True)]
-    failed = [answer.message for answer in answers if answer.failed]
+    failed = [answer.message for answer in answers if answer.message]
     response = {"url": "about:blank", **({"error": failed[0]} if failed else {})}
     return {"function_response": {"name": call.name, "response": response, "parts": [part(computer.seen())]}}
 

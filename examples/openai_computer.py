@@ -95,8 +95,8 @@ def clicks(pixels: int) -> int:
 
 
 def failures(answers: list[Answer]) -> str:
-    """Return what the model is told of actions that failed."""
-    return "\n".join(f"action {number}: {each.message}" for number, each in enumerate(answers, 1) if each.failed)
+    """Return what the model is told of actions that failed, or of which keys were ignored."""
+    return "\n".join(f"action {number}: {each.message}" for number, each in enumerate(answers, 1) if each.message)
 
 
 def address(image: Image) -> str:

@@ -88,6 +88,13 @@ class Spaces(JsonObject, frozen=True):
         """The X keysyms of every key that has a meaning, each once."""
         return self.keys or tuple(dict.fromkeys(key for choice in self.discrete for key in choice.keys))
 
+    @property
+    def permitted(self) -> frozenset[int] | None:
+        """The X keysyms that agents may press: remotes drop all others. None: any, since no input is named."""
+        if not (self.keyboard or self.pointer or self.step or self.pads):
+            return None
+        return frozenset(self.keyboard if self.step is None else (*self.keyboard, self.step))
+
     def as_json(self) -> dict[str, Any]:
         return write(self)
 

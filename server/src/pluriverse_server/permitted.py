@@ -32,10 +32,9 @@ NOTHING = Permitted(frozenset(), pointer=False)
 
 def permitted_by(spaces: Spaces | None, others: Collection[int]) -> Permitted | None:
     """Return what the spaces permit, and the keysyms ``others``; None, for everything, if the spaces name no input."""
-    if spaces is None or not (spaces.keyboard or spaces.pointer or spaces.step or spaces.pads):
+    if spaces is None or spaces.permitted is None:
         return None
-    step = () if spaces.step is None else (spaces.step,)
-    return Permitted(frozenset((*spaces.keyboard, *step, *others)), spaces.pointer)
+    return Permitted(spaces.permitted.union(others), spaces.pointer)
 
 
 def pass_on(events: Sequence[_E], permitted: Permitted | None) -> list[_E]:

@@ -123,6 +123,21 @@ def test_events_pass_through() -> None:
     assert list(hand.events([("KeyEvent", "ArrowLeft", True)])) == [KeyEvent(LEFT, True)]
 
 
+def test_keys_that_the_environment_does_not_use_are_named_until_the_next_action() -> None:
+    hand = mapped(GAME, "events").encoder()
+    hand.events([KeyEvent(key, down) for key in (LEFT, ord("m"), 0xFF0D, ord("m")) for down in (True, False)])
+    assert list(hand.ignored) == ["m", "Enter"]
+    hand.events([KeyEvent(ord("m"), False)])
+    assert not hand.ignored
+
+
+@pytest.mark.parametrize("spaces", [None, Spaces(), Spaces(text=True)])
+def test_where_no_input_is_named_no_key_is_ignored(spaces: Spaces | None) -> None:
+    hand = mapped(spaces, "events").encoder()
+    hand.events([KeyEvent(ord("m"), True)])
+    assert not hand.ignored
+
+
 @pytest.mark.parametrize("action", [3, -1, 1.0, True, "1", None, np.array([1, 2]), {}])
 def test_what_is_no_choice_is_refused(action: Any) -> None:
     with pytest.raises(ActionError, match="expected an integer of 0 to 2"):

@@ -175,9 +175,16 @@ async def test_a_model_plays_by_stdio_and_nothing_is_left() -> None:
         assert waited["reward"] == waited["total_reward"] == -1
         assert (await done(client, "status", handle=handle))["reward"] == 0
 
+        typed = await call(client, "type_text", handle=handle, text="mom")
+        assert typed.structured_content is not None
+        assert typed.structured_content["ignored"] == ["m", "o"]
+        assert "The environment doesn't use the keys m o, and ignored them." in text(typed)
+        assert (await done(client, "status", handle=handle))["ignored"] == []
+
         events = [{"ms": 0, "key": "Up"}, {"ms": 120, "key": "Up", "down": False}]
         acted = await call(client, "act_for", handle=handle, events=events, ms=500, frames=5)
         assert acted.structured_content is not None
+        assert acted.structured_content["ignored"] == []
         assert acted.structured_content["frames_ms"] == pytest.approx([100, 200, 300, 400, 500])
         assert sum(isinstance(part, ImageContent) for part in acted.content) == 5
 

@@ -85,10 +85,13 @@ def test_actions_are_those_of_computer_use_too(pong: str) -> None:
         env.reset(seed=1)
         held = env.step(client.PluriverseAction(computer=called("press_keys", keys="Up", seconds=1)))
         assert held.observation.width == 160
+        assert held.observation.message == ""
+        typed = env.step(client.PluriverseAction(computer=called("type_text", text="mom")))
+        assert typed.observation.message == "The environment doesn't use the keys m o, and ignored them."
         zoomed = env.step(client.PluriverseAction(computer=called("look", region=[0, 0, 80, 105])))
         assert zoomed.observation.pixels().shape == (210, 160, 3)
         state = env.state()
-        assert (state.environment, state.step_count) == (PONG, 60)
+        assert (state.environment, state.step_count) == (PONG, 64)
 
 
 NONSENSE: list[tuple[dict[str, Any], str]] = [

@@ -21,6 +21,7 @@ from pluriverse_protocol.pads import AXES, LEAST, NAMES
 from pluriverse.env.actions import parse_action
 from pluriverse.errors import ActionError, ConfigurationError
 from pluriverse.spaces import ORDINARY_KEYS
+from pluriverse.vnc.keys import key_name
 
 Kind = Literal["discrete", "pads", "keys", "pointer", "events"]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
@@ -33,6 +34,11 @@ class ActionEncoder(Protocol):
     """Encodes the actions of one environment: as what changes of the action before."""
 
     def events(self, action: Any) -> Sequence[Event]: ...
+
+    @property
+    def ignored(self) -> Sequence[str]:
+        """The names of the keys that the last action pressed and the environment doesn't use, which remotes drop."""
+        ...
 
     def forget(self) -> None:
         """Forget the previous action: the next one sets every key."""
@@ -55,6 +61,8 @@ class ActionMap:
         self, spaces: Spaces | None, box: tuple[int, int, int, int], kind: Kind | Literal["auto"] = "auto"
     ) -> None:
         """``spaces`` None: not known. ``box`` is the picture: x, y, width and height in pixels of the screen."""
+        self.permitted: frozenset[int] | None = spaces.permitted if spaces is not None else None
+        """The keysyms that have an effect; None: possibly any."""
         spaces = spaces if spaces is not None else Spaces(keys=ORDINARY_KEYS, pointer=True)
         self.box: tuple[int, int, int, int] = box
         self.choices: tuple[Choice, ...] = spaces.discrete
@@ -115,10 +123,12 @@ class ActionMap:
             case "pointer":
                 return _RelativePointer(self) if self.relative else _Pointer(self)
             case "events":
-                return _Events()
+                return _Events(self.permitted)
 
 
 class _Keys:
+    ignored: Sequence[str] = ()
+
     def __init__(self, keys: Sequence[int]) -> None:
         self._keys = tuple(keys)
         self._wanted: frozenset[int] | None = None
@@ -151,6 +161,8 @@ class _Choices(_Keys):
 
 
 class _Taps:
+    ignored: Sequence[str] = ()
+
     def __init__(self, actions: ActionMap) -> None:
         self._taps: list[list[Event]] = [
             [KeyEvent(key, down) for down in (True, False) for key in choice.keys] for choice in actions.choices
@@ -269,11 +281,19 @@ class _Pads(_Keys):
 
 
 class _Events:
+    def __init__(self, permitted: frozenset[int] | None) -> None:
+        self.ignored: Sequence[str] = ()
+        self._permitted = permitted
+
     def forget(self) -> None:
-        """Each action stands for itself."""
+        self.ignored = ()
 
     def events(self, action: Any) -> Sequence[Event]:
-        return parse_action(action).events
+        events = parse_action(action).events
+        if self._permitted is not None:
+            down = [event.keysym for event in events if isinstance(event, KeyEvent) and event.down]
+            self.ignored = [key_name(keysym) for keysym in dict.fromkeys(down) if keysym not in self._permitted]
+        return events
 
 
 def _parts(action: Any, *names: str) -> Mapping[str, Any]:

@@ -179,6 +179,10 @@ class Core:
         self._owner.require()
         return [index for index, game in enumerate(self._games) if game.phase is Phase.ENDED]
 
+    def ignored(self, index: int) -> Sequence[str]:
+        """Return the names of the keys of the last action that the environment doesn't use."""
+        return self._encoders[index].ignored
+
     def picture(self, index: int) -> Pixels:
         """Return the picture of the last answer: uint8 of shape ``pictures.shape``."""
         return self.pictures.make(self.result(index).picture)

@@ -51,6 +51,7 @@ class PluriverseObservation(Observation):
     width: int = Field(default=0, description="of the whole picture, in whose pixels coordinates are")
     height: int = 0
     text: str = ""
+    message: str = Field(default="", description="which keys of the action the environment ignored")
     tree: str = Field(default="", description="what is on the screen, where it was asked for; [n] before a mark")
 
     def pixels(self) -> Pixels:

@@ -28,6 +28,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from pluriverse.adapters.computer import Act, Computer, Image, Tree, Wait, calls
 from pluriverse.adapters.computer.acts import MAX_EVENTS, MAX_SECONDS
+from pluriverse.adapters.computer.answer import ignoring
 from pluriverse.adapters.computer.computer import MAX_FRAMES
 from pluriverse.adapters.computer.key_names import key
 from pluriverse.adapters.info import Ended, ended
@@ -87,6 +88,7 @@ class Standing(BaseModel):
     lags_ms: dict[str, tuple[Rounded, Rounded]] = Field(
         description="bounds of the lags of observation, action and reward, in milliseconds; empty in lockstep"
     )
+    ignored: list[str] = Field(default=[], description="keys that were pressed and that the environment doesn't use")
     frames_ms: list[Rounded] = Field(
         default=[], description="for act_for: the time of each picture, in milliseconds after its beginning"
     )
@@ -311,7 +313,8 @@ class Server:
 
         def act(computer: Computer) -> CallToolResult:
             seen = computer.act_for([(each.ms, each.event()) for each in events], ms, frames=frames)
-            return self._result(handle, computer, [frame.image for frame in seen], [frame.at_ms for frame in seen])
+            images, times = [frame.image for frame in seen], [frame.at_ms for frame in seen]
+            return self._result(handle, computer, images, times, ignored=computer.ignored)
 
         return await self._do(handle, act)
 
@@ -333,7 +336,7 @@ class Server:
     async def _seen(self, handle: str, action: Callable[[Computer], object]) -> CallToolResult:
         def act(computer: Computer) -> CallToolResult:
             action(computer)
-            return self._result(handle, computer, [computer.seen()])
+            return self._result(handle, computer, [computer.seen()], ignored=computer.ignored)
 
         return await self._do(handle, act)
 
@@ -370,6 +373,7 @@ class Server:
         images: Sequence[Image],
         times: Sequence[float] = (),
         tree: Tree | None = None,
+        ignored: Sequence[str] = (),
     ) -> CallToolResult:
         result = computer.standing()
         standing = Standing(
@@ -383,6 +387,7 @@ class Server:
             time_left_s=computer.time_left_s,
             steps=result.elapsed,
             lags_ms=result.lags.ms,
+            ignored=list(ignored),
             frames_ms=list(times),
         )
         lines = [f"Task: {result.text}"] if result.text else []
@@ -394,6 +399,8 @@ class Server:
             lines.append(
                 f"The pictures were taken {', '.join(map(_number, standing.frames_ms))} ms after the beginning."
             )
+        if ignored:
+            lines.append(ignoring(ignored))
         if tree is not None:
             lines.append(f"On the screen, with [n] before each marked element:\n{tree.text()}")
         lines.append(self._next(handle, over=standing.over))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import contextlib
+from dataclasses import replace
 from importlib.metadata import version
 from typing import Any, Final, cast
 
@@ -73,7 +74,7 @@ class PluriverseEnvironment(Environment[PluriverseAction, PluriverseObservation,
             return _observed(computer, answered)
         image = computer.look(marks=True) if action.marks else None
         tree = computer.last_tree if action.marks else computer.tree()
-        return _observed(computer, Answer(image=image or answered.image), tree if action.tree else None)
+        return _observed(computer, replace(answered, image=image or answered.image), tree if action.tree else None)
 
     @property
     def state(self) -> PluriverseState:
@@ -138,6 +139,7 @@ def _observed(computer: Computer, answered: Answer = NOTHING, tree: Tree | None 
         width=computer.view.width,
         height=computer.view.height,
         text=result.text,
+        message=answered.message,
         tree="" if tree is None else tree.text(),
         reward=result.reward,
         done=result.over,

@@ -120,6 +120,11 @@ def image_of(answer: Answer) -> Image:
     return answer.image
 
 
+def test_keys_that_the_environment_does_not_use_are_named(pong: Computer) -> None:
+    assert pong.do(Type("mom")).message == "The environment doesn't use the keys m o, and ignored them."
+    assert pong.do(Press((UP,))).message == ""
+
+
 def test_a_page_gets_what_the_pointer_does(page: Computer) -> None:
     # In the middle when an episode begins.
     x, y = page.view.to_screen((80, 60))

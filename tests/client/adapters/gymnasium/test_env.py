@@ -67,6 +67,14 @@ def test_same_seed_gives_the_same_run_of_episodes(cart: PluriverseEnv) -> None:
     assert first[0] != episode(cart, seed=5)
 
 
+def test_info_names_the_keys_of_a_list_of_events_that_the_environment_does_not_use(address: str) -> None:
+    with PluriverseEnv(CART, remotes=address, clock="lockstep", actions="events") as env:
+        _, info = env.reset(seed=4)
+        assert info["ignored"] == []
+        *_, info = env.step([("KeyEvent", "m", True), ("KeyEvent", "ArrowLeft", True)])
+        assert info["ignored"] == ["m"]
+
+
 def test_more_than_one_remote_is_refused_and_vectors_are_named() -> None:
     with pytest.raises(ConfigurationError, match=r"there are 2 remotes .*make_vec"):
         PluriverseEnv(PONG, remotes="local:2")

@@ -91,6 +91,13 @@ def test_calls_in_lockstep_are_answered_as_gymnasium_answers_them(mode: Autorese
     assert_answers_as_gymnasium(env)
 
 
+def test_infos_name_the_keys_of_lists_of_events_that_each_environment_does_not_use(make: Make) -> None:
+    env = make(CART, actions="events", measured="full")
+    env.reset()
+    *_, infos = env.step([[("KeyEvent", "m", True)], []])
+    assert list(infos["ignored"]) == [["m"], []]
+
+
 def test_pictures_of_all_are_rendered(make: Make) -> None:
     env = make(PONG, render_mode="rgb_array", size=(20, 20))
     with pytest.raises(ResetNeeded):

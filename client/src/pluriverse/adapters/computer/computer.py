@@ -23,7 +23,7 @@ from pluriverse.remotes import RemoteManager
 from pluriverse.rewarder.result import Result
 
 from .acts import MAX_BATCH, Act, ActFor, Look, Where
-from .answer import NOT_EXECUTED, Answer
+from .answer import NOT_EXECUTED, Answer, ignoring
 from .images import Format, Image, shown
 from .marks import draw, draw_pointer
 from .script import Hand
@@ -86,6 +86,8 @@ class Computer:
         """The environment's own actions."""
         self.given_up: threading.Event | None = None
         """Set by another thread while something is done, it breaks that off: CancelledError is raised of it."""
+        self.ignored: list[str] = []
+        """The names of the keys that were pressed by the last call and that the environment doesn't use."""
         self._start()
 
     @property
@@ -165,7 +167,7 @@ class Computer:
         except ResetNeeded:
             self._hand.pointer = before
             raise
-        return self._answer()
+        return self._answer(ignoring(self.ignored))
 
     def do_all(self, acts: Iterable[Callable[[], Act]]) -> list[Answer]:
         """Read and execute calls in order, and stop after a failure, whose answer has the reason."""
@@ -336,6 +338,7 @@ class Computer:
 
     def _play(self, frames: Sequence[Sequence[Event]], see: Callable[[int], None] | None = None) -> None:
         """Send the events of each frame, and wait for the frame, until the episode is over."""
+        self.ignored = []
         for number, events in enumerate(frames, 1):
             if self.given_up is not None and self.given_up.is_set():
                 self._let_go(frames[: number - 1])
@@ -367,6 +370,7 @@ class Computer:
             what = "a call was interrupted" if self._core.whole.broken else "the episode is over, or none has begun"
             raise ResetNeeded(f"{what}; begin another first")
         self._core.send({0: list(events)})
+        self.ignored += (name for name in self._core.ignored(0) if name not in self.ignored)
         for event in events:
             if isinstance(event, PointerEvent):
                 self._pointer = event.x, event.y

@@ -238,7 +238,10 @@ class PluriverseEnv(gymnasium.Env[Any, Any]):
         if self.render_mode == "human":
             self._renderer.show()
         result = core.result(0)
-        given = self._observations.make(result, copy=True), info_of(result, self._measured), result
+        info = info_of(result, self._measured)
+        if core.actions.kind == "events" and self._measured is not True:
+            info["ignored"] = list(core.ignored(0))
+        given = self._observations.make(result, copy=True), info, result
         core.owes = False
         return given
 

@@ -268,6 +268,9 @@ class PluriverseVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
             self._renderer.show()
         results = self.core.results()
         infos = infos_of(self.num_envs, {index: results[index] for index in indices}, self._measured)
+        if self.core.actions.kind == "events" and self._measured is not True:
+            ignored = ((index, {"ignored": list(self.core.ignored(index))}) for index in indices)
+            infos |= batch_infos(self.num_envs, ignored)
         return self._batch.observations(results, copy=self._copy), infos, results
 
     def _final_info(self, result: Result) -> dict[str, Any]:
