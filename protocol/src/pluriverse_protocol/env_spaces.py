@@ -93,7 +93,7 @@ class Spaces(JsonObject, frozen=True):
         """The X keysyms that agents may press: remotes drop all others. None: any, since no input is named."""
         if not (self.keyboard or self.pointer or self.step or self.pads):
             return None
-        return frozenset(self.keyboard) | (frozenset() if self.step is None else {self.step})
+        return frozenset(self.keyboard if self.step is None else (*self.keyboard, self.step))
 
     def as_json(self) -> dict[str, Any]:
         return write(self)

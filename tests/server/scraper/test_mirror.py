@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from pluriverse_protocol.events import KeyEvent, PointerEvent
+from pluriverse_protocol.events import KeyEvent, PointerEvent, ScreenEvent
 from pluriverse_protocol.reports import Worlds
 from pluriverse_server.display import Injector
 from pluriverse_server.scraper.mirror import Screens
@@ -68,8 +68,8 @@ async def test_what_people_press_there_is_the_shown_worlds(remote: tuple[str, Pi
     assert [(each.slots, each.shown) for each in said] == [((0,), 0), ((0, 1), 0), ((0, 1), 1), ((0,), 0), ((), 0)]
 
 
-def has_come(screens: Screens, slot: int, events: Sequence[KeyEvent | PointerEvent]) -> Callable[[], bool]:
-    pressed: list[KeyEvent | PointerEvent] = []
+def has_come(screens: Screens, slot: int, events: Sequence[ScreenEvent]) -> Callable[[], bool]:
+    pressed: list[ScreenEvent] = []
 
     def check() -> bool:
         pressed.extend(screens.take(slot))
