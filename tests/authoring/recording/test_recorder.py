@@ -131,8 +131,8 @@ async def test_of_a_pointer_that_is_grabbed_movements_are_recorded(desktop: Desk
     moves = [RelativePointerEvent(-30, 40, 0), RelativePointerEvent(2, 0, 1)]
     await asyncio.to_thread(injector.apply, moves)
     await eventually(lambda: recorder.inputs >= 4)
-    await asyncio.to_thread(injector.close)
     recorded = await recorder.stop()
+    await asyncio.to_thread(injector.close)
     assert [item.event for moment in Replay(recorded.path).moments() for item in moment.inputs] == [
         RelativePointerEvent(0, 0, 0),
         moves[0],

@@ -407,13 +407,14 @@ async def test_worlds_that_go_to_each_others_moments_have_no_more_open_with_time
         assert moment is not None
         await copy.restore(moment)
         opened: list[int] = []
-        for _ in range(5):
+        for _ in range(10):
             for here, there in ((copy, agent), (agent, copy)):
                 moment = await here.snapshot(moment)
-                assert moment is not None
+                assert moment is not None, (await here.play())[0].info
                 await there.restore(moment)
             opened.append(scraper.num_fds())
-        assert opened[-1] <= opened[1]
+        # A world that is made ahead has some for a while.
+        assert opened[-1] - opened[1] < len(opened) / 2
         copy.close()
 
 
