@@ -19,7 +19,7 @@ from support.pages import MANIFEST, PageRemote, page_remote, short_folder, write
 from support.process_tree import children
 from support.rfb import RfbClient
 from support.served import PASSWORD
-from support.waiting import DEADLINE_S, LOOK_S, eventually
+from support.waiting import DEADLINE_S, LOOK_S
 
 pytestmark = pytest.mark.browser
 
