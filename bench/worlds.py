@@ -160,6 +160,7 @@ def _steps_after(env: PluriverseEnv) -> list[float]:
         (_, _, terminated, truncated, _), ms = _timed(lambda: env.step(0))
         took.append(ms)
         if terminated or truncated:
+            env.reset(seed=SEED)
             break
     return took[1:]
 
