@@ -111,7 +111,7 @@ def test_what_a_program_allocates_is_at_the_same_addresses_where_others_are_not(
     compiled: Compile, start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # As in Docker.
-    monkeypatch.setattr("pluriverse_server.lockstep.clock.can_fix_all_addresses", lambda: False)
+    monkeypatch.setattr("pluriverse_server.lockstep.clock.can_fix_addresses", lambda: False)
     program, said = compiled(ALLOCATES), list[list[str]]()
     for number in range(3):
         (folder := tmp_path / str(number)).mkdir()

@@ -47,9 +47,6 @@ ASKED_VARIABLE: Final = "PLURIVERSE_ASKED"
 
 _ASKED_CHARS: Final = 128
 
-# <sys/prctl.h>
-_PR_SET_MM, _PR_SET_MM_MAP_SIZE = 35, 15
-
 # How often to see whether the program has come to its clock.
 LOOK_S: Final = 0.005
 
@@ -140,7 +137,7 @@ class PreloadedClock:
         Without privileges of its files' (set-uid), since such programs have nothing preloaded. ``before``: what is
         preloaded before the clock.
         """
-        same_addresses = ["setarch", "-R"] if can_fix_all_addresses() else []
+        same_addresses = ["setarch", "-R"] if can_fix_addresses() else []
         preloaded = ":".join(map(str, (*before, LIBRARY)))
         environment = {"LD_PRELOAD": preloaded, PAGE_VARIABLE: str(self.page), **_ENVIRONMENT}
         variables = [f"{name}={value}" for name, value in environment.items()]
@@ -308,15 +305,7 @@ def library() -> Any:
 
 @cache
 def can_fix_addresses() -> bool:
-    """Return whether what programs allocate may be at the same addresses each time; see native/lockstep/heap.c."""
-    size = ctypes.c_uint()
-    can_move = ctypes.CDLL(None).prctl(_PR_SET_MM, _PR_SET_MM_MAP_SIZE, ctypes.byref(size), 0, 0) == 0
-    return can_move or can_fix_all_addresses()
-
-
-@cache
-def can_fix_all_addresses() -> bool:
-    """Return whether all addresses of programs may be the same; Docker's seccomp profile refuses that."""
+    """Return whether programs may have the same addresses each time; Docker's seccomp profile refuses that."""
     return subprocess.run(["setarch", "-R", "true"], capture_output=True, check=False).returncode == 0
 
 
