@@ -35,6 +35,8 @@ from report import percentile
 
 FOLDER: Final = Path(__file__).with_suffix("")
 RESULTS: Final = Path(__file__).with_suffix(".json")
+# What own/wine.sh makes.
+PREFIX: Final = "wine"
 
 # Of three episodes together: two in one remote, and the third in another that has played before.
 FRAMES: Final = 10_000
@@ -161,7 +163,9 @@ def _moments(env: PluriverseEnv, script: Sequence[list[Event]]) -> Generator[dic
 def _with_pad(env_id: str) -> Generator[dict[str, Any]]:
     """Look whether it has a gamepad open that there is."""
     with tempfile.TemporaryDirectory() as folder:
-        runtime = shutil.copytree(FOLDER, Path(folder) / FOLDER.name)
+        # Wine's prefix has a link to the whole machine in it.
+        runtime = shutil.copytree(FOLDER, Path(folder) / FOLDER.name, ignore=shutil.ignore_patterns(PREFIX))
+        (runtime / PREFIX).symlink_to(FOLDER / PREFIX)
         for path in runtime.glob("programs/*.toml"):
             path.write_text(path.read_text().replace("[program]\n", "[program]\npads = 1\n"))
         os.environ["PLURIVERSE_RUNTIMES"] = str(runtime)
