@@ -86,6 +86,13 @@ static void forget(struct watched *watched) {
     memset(watched, 0, sizeof *watched);
 }
 
+/* By newer headers atoi needs a newer glibc. */
+static int64_t number_at(const char *digit) {
+    int64_t number = 0;
+    for (; *digit >= '0' && *digit <= '9'; digit++) number = 10 * number + *digit - '0';
+    return number;
+}
+
 static int open_of(int pid, int tid, const char *name) {
     char path[TEXT];
     snprintf(path, sizeof path, "/proc/%d/task/%d/%s", pid, tid, name);
@@ -211,10 +218,7 @@ PUBLIC void lockstep_watch(struct control *control, int pid) {
     DIR *folder = opendir(path);
     for (struct dirent *entry; folder && (entry = readdir(folder));) {
         if (entry->d_name[0] == '.' || control->strangers_count == STRANGERS) continue;
-        /* By newer headers atoi needs a newer glibc. */
-        int tid = 0;
-        for (const char *digit = entry->d_name; *digit; digit++) tid = 10 * tid + *digit - '0';
-        look_at(&control->strangers[control->strangers_count++], pid, tid);
+        look_at(&control->strangers[control->strangers_count++], pid, (int)number_at(entry->d_name));
     }
     if (folder) closedir(folder);
     control->strangers[0].is_alone = control->strangers_count == 1;
@@ -263,13 +267,12 @@ static void grant(struct control *control, struct slot *slot, uint32_t why) {
 static int parent_of(int pid) {
     char path[TEXT], stat[512];
     snprintf(path, sizeof path, "/proc/%d/stat", pid);
-    int file = open(path, O_RDONLY | O_CLOEXEC), parent = 0;
+    int file = open(path, O_RDONLY | O_CLOEXEC);
     ssize_t size = file < 0 ? 0 : read(file, stat, sizeof stat - 1);
     if (file >= 0) close(file);
     stat[size > 0 ? size : 0] = 0;
     const char *state = strrchr(stat, ')');
-    for (const char *digit = state ? state + 4 : ""; *digit >= '0' && *digit <= '9'; digit++) parent = 10 * parent + *digit - '0';
-    return parent;
+    return state ? (int)number_at(state + 4) : 0;
 }
 
 /* If it was its last thread that is gone, a process has ended: its parent hears of it now, as soon as it may notice
@@ -292,8 +295,7 @@ static void note_end(struct page *page, int pid) {
 
 /* Have one that computes find out whether it spins. */
 static void ask_for_spin(const struct slot *slot, struct watched *watched) {
-    int64_t computed = 0, least = slot->spins ? SPINS_NS : COMPUTES_NS;
-    for (const char *digit = watched->switches; *digit >= '0' && *digit <= '9'; digit++) computed = 10 * computed + *digit - '0';
+    int64_t computed = number_at(watched->switches), least = slot->spins ? SPINS_NS : COMPUTES_NS;
     if (watched->computed && computed - watched->computed < least) return;
     if (watched->computed && world_catches(watched->pid, watched->tid, SPIN_SIGNAL))
         syscall(SYS_tgkill, watched->pid, watched->tid, SPIN_SIGNAL);

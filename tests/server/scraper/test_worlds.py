@@ -72,6 +72,15 @@ def presses_right(number: int) -> Sequence[KeyEvent]:
     return key("Right") if number % 7 == 2 else ()
 
 
+@contextlib.contextmanager
+def limited(process: psutil.Process, limit: int, most: int) -> Generator[None]:
+    """What a process may have of something, for a while."""
+    before = process.rlimit(limit)
+    process.rlimit(limit, (most, before[1]))
+    yield
+    process.rlimit(limit, before)
+
+
 def compiled(source: Path, to: Path, *flags: str) -> Path:
     subprocess.run(["gcc", "-O1", "-w", "-pthread", *flags, str(source), "-o", str(to)], check=True)
     return to
@@ -446,12 +455,10 @@ async def test_world_that_there_are_no_descriptors_for_is_refused_and_the_others
         copy = Agent(scraped, 1)
         await copy.restore(moment)
         scraper = psutil.Process(scraped.program.pid)
-        before = scraper.rlimit(psutil.RLIMIT_NOFILE)
-        scraper.rlimit(psutil.RLIMIT_NOFILE, (scraper.num_fds() + 3, before[1]))
-        copy.send(AgentRestore(moment), copy.episode)
-        assert "Too many open files" in await asyncio.to_thread(copy.hear_error)
-        assert len(await played(agent, 10)) == 10
-        scraper.rlimit(psutil.RLIMIT_NOFILE, before)
+        with limited(scraper, psutil.RLIMIT_NOFILE, scraper.num_fds() + 3):
+            copy.send(AgentRestore(moment), copy.episode)
+            assert "Too many open files" in await asyncio.to_thread(copy.hear_error)
+            assert len(await played(agent, 10)) == 10
         for each in (copy, agent):
             await each.restore(moment)
             assert await played(each, 10) == first
@@ -485,13 +492,10 @@ async def test_home_that_a_full_disk_has_no_room_for_is_lost_with_its_world_alon
         await copy.restore(moment)
         (beside,) = set(scraped.homes()) - {home}
         (beside / "saved").unlink()
-        scraper = psutil.Process(scraped.program.pid)
-        before = scraper.rlimit(psutil.RLIMIT_FSIZE)
-        scraper.rlimit(psutil.RLIMIT_FSIZE, (4 << 20, before[1]))
-        copy.send(AgentRestore(moment), copy.episode)
-        assert "File too large" in await asyncio.to_thread(copy.hear_error)
-        assert len(await played(agent, 10)) == 10
-        scraper.rlimit(psutil.RLIMIT_FSIZE, before)
+        with limited(psutil.Process(scraped.program.pid), psutil.RLIMIT_FSIZE, 4 << 20):
+            copy.send(AgentRestore(moment), copy.episode)
+            assert "File too large" in await asyncio.to_thread(copy.hear_error)
+            assert len(await played(agent, 10)) == 10
         for each in (copy, agent):
             await each.restore(moment)
             assert await played(each, 10) == first
