@@ -7,7 +7,7 @@ import time
 from collections import defaultdict
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from pluriverse_protocol.env_spaces import Spaces, parse
 from pluriverse_protocol.reports import Reset
@@ -22,6 +22,9 @@ from .screen import Screen
 
 if TYPE_CHECKING:
     from .emulators import Emulators
+
+# A screen that is scraped 250 times a second tells the two clocks that an agent waits for apart.
+_ANOTHER_S: Final = 0.01
 
 
 class UnknownEnvironment(Exception):
@@ -80,8 +83,8 @@ class Program(kit.Program):
         entries = {entry.id: entry for entry in catalogue.entries()}
         self._games = defaultdict[int, Games](partial(Games, entries))
         self._episode: Episode | LockstepEpisode | None = None
-        # The agent waits for a clock later than this one (UNIX seconds).
-        self._awaited: float | None = None
+        # When the agent waits for a clock to be painted, UNIX seconds.
+        self._awaited: list[float] = []
 
     def idle_s(self) -> float | None:
         episode = self._episode
@@ -92,12 +95,12 @@ class Program(kit.Program):
         if due is None:
             return None
         idle = due - time.monotonic()
-        return idle if self._awaited is None else min(idle, _next_millisecond(self._awaited) - time.time())
+        return min(idle, self._awaited[0] - time.time()) if self._awaited else idle
 
     def reset(self, request: Reset) -> None:
         entry, spaces = self._games[0].entry(request)
         environment = self._games[0].environment(entry.game)
-        self._awaited = None
+        self._awaited = []
         if request.clock == "lockstep":
             episode = self._episode = LockstepEpisode(request, environment, self.reporter, self._screen, spaces)
             episode.begin()
@@ -115,13 +118,14 @@ class Program(kit.Program):
             self._episode.press(keysym)
 
     def delivered(self, sent_at: float) -> None:
-        """Note that the agent waits for a later clock."""
-        self._awaited = sent_at
+        """Note that the agent waits for a later clock, and, where that came without the picture, for another."""
+        later = _next_millisecond(sent_at)
+        self._awaited = [later, later + _ANOTHER_S]
 
     def attend(self) -> None:
-        if self._awaited is not None and time.time() >= _next_millisecond(self._awaited):
+        if self._awaited and time.time() >= self._awaited[0]:
             self._screen.stamp()
-            self._awaited = None
+            del self._awaited[0]
         if isinstance(self._episode, Episode):
             self._episode.tick(time.monotonic())
         elif self._episode is not None:

@@ -27,9 +27,9 @@ LOOK_S: Final = 0.05
 LOST_S: Final = 10.0
 
 # A server that scrapes the screen notes what was painted, and reads the pixels when it sends: the block that it noted
-# for an earlier clock can show a later one, without the game's picture that was painted in between. That is then in the
-# next update, this much later at most. A game that stands still costs this wait, too.
-_SETTLE_S: Final = 0.015
+# for an earlier clock can show a later one, without the game's picture that was painted in between. It has noted that
+# when it shows a still later clock, which the game paints soon. If it read both at once, no more comes.
+_SETTLE_S: Final = 0.2
 _BLOCK_PIXELS: Final = metadata.WIDTH * metadata.HEIGHT
 
 
@@ -40,7 +40,7 @@ class Missing(Enum):
     PICTURE = auto()
     """One painted after the reward was sent."""
     REST_OF_PICTURE = auto()
-    """Only the painted clock has changed so far; the rest comes soon, or the game drew nothing."""
+    """Only the painted clock has changed; the rest comes before a still later clock, or the game drew nothing."""
     NOTHING = auto()
 
 
@@ -53,7 +53,7 @@ class SyncStep:
         self.due_at: float = now + LOST_S
         """When to stop waiting for what is missing now."""
         self._rewarded = rewarded
-        self._painted_at = self._sent_at = 0.0
+        self._painted_at = self._sent_at = self._first_later = 0.0
         self._updates = self._pixels = 0
         self._lost = False
 
@@ -80,7 +80,9 @@ class SyncStep:
             return Missing.REWARD
         if result.masked_observation or self._painted_at < self._sent_at:
             return Missing.PICTURE
-        return Missing.REST_OF_PICTURE if self._pixels <= _BLOCK_PIXELS * self._updates else Missing.NOTHING
+        self._first_later = self._first_later or self._painted_at
+        alone = self._pixels <= _BLOCK_PIXELS * self._updates
+        return Missing.REST_OF_PICTURE if alone and self._painted_at == self._first_later else Missing.NOTHING
 
 
 class GymCoreSync(Wrapper):
