@@ -8,7 +8,7 @@ from pluriverse_eval.agents import Agent, AgentFailed, open_agent
 from pluriverse_eval.agents.agent import loop
 from pluriverse_eval.modes import parse_modes
 from pluriverse_eval.play import Play
-from pluriverse_eval.results import Episode, Folder
+from pluriverse_eval.results import RESULTS, Episode, Folder
 from pluriverse_eval.runner import Runner
 from support.evaluated import run, suite, task
 from support.process_tree import children
@@ -64,6 +64,20 @@ def test_every_task_is_played_with_each_seed_in_each_mode_that_it_has(played: Pl
         assert (episode.ended, episode.game_s) == ("budget", pytest.approx(0.5, abs=0.1))
         assert episode.recording is not None
         assert (played.folder.path / episode.recording).exists()
+
+
+def test_a_paused_run_that_is_played_again_has_the_same_files(tmp_path: Path) -> None:
+    def files(name: str, places: int) -> dict[str, bytes]:
+        folder = Folder(tmp_path / name)
+        folder.begin(run())
+        runner = Played(folder).runner(lambda: open_agent("random"))
+        runner.run(runner.lots(()), ["local:1"] * places)
+        played = folder.path / RESULTS, *folder.recordings.iterdir()
+        return {path.name: path.read_bytes() for path in played}
+
+    once = files("once", places=2)
+    assert set(once) == {RESULTS, "pong-paused-0.plrec", "pong-paused-1.plrec"}
+    assert files("again", places=1) == once
 
 
 def test_agent_that_fails_loses_its_episode_and_no_other(played: Played) -> None:

@@ -35,6 +35,5 @@ def episode(task: str = "pong", mode: str = "paused", seed: int = 0, score: floa
         "success": score > 60,
         "ended": "budget",
         "game_s": 2.0,
-        "wall_s": 1.0,
     }
     return Episode(task=task, mode=mode, seed=seed, score=score, acts=3, **{**given, **fields})

@@ -101,7 +101,7 @@ class Play(Computer):
             self.seed, self.mode = seed, mode
             self._forget()
             if record is not None:
-                self._recorder = Recorder(record, self.described, time.time())
+                self._recorder = Recorder(record, self.described, 0.0 if self.clock == "lockstep" else time.time())
                 self._recorder.begin(0.0, 1, seed)
                 self._recorder.picture(0.0, self._core.screen(0))
 

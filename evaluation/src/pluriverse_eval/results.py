@@ -82,7 +82,6 @@ class Episode(BaseModel):
     error: str | None = None
     """Why the agent failed, if it did."""
     game_s: float
-    wall_s: float
     acts: int
     """How often the agent acted after it had seen something."""
     reaction_ms: Bounds | None = None
@@ -133,10 +132,7 @@ class Folder:
                 run = run.joined(before)
             else:
                 episodes = []
-            # Whole or not at all, also on a full disk.
-            new = there.with_suffix(".new")
-            new.write_text(run.model_dump_json(indent=1) + "\n", encoding="utf-8")
-            new.replace(there)
+            _write_whole(there, run.model_dump_json(indent=1) + "\n")
             with (self.path / RESULTS).open("ab+") as file:
                 file.seek(0)
                 # A line that was cut off when a run was killed would spoil the next one.
@@ -155,6 +151,12 @@ class Folder:
             raise ConfigurationError(
                 f"{self.path / RESULTS} can't be written: {error.strerror}; the same command resumes the run"
             ) from error
+
+    def sort(self) -> None:
+        """Order the results by task, mode and seed, so that a run that is played again has the same file."""
+        _, episodes = self.read()
+        lines = [episode.model_dump_json() + "\n" for episode in sorted(episodes, key=lambda episode: episode.key)]
+        _write_whole(self.path / RESULTS, "".join(lines))
 
     def read(self) -> tuple[Run, list[Episode]]:
         """Read a run; of several results of the same episode the last counts."""
@@ -180,6 +182,13 @@ def _read(lines: Sequence[bytes]) -> Iterable[Episode]:
             continue
         found[episode.key] = episode
     return found.values()
+
+
+def _write_whole(path: Path, text: str) -> None:
+    """Write a file, or leave it as it was, also on a full disk."""
+    new = path.with_suffix(".new")
+    new.write_text(text, encoding="utf-8")
+    new.replace(path)
 
 
 def _unwritable(folder: Path, error: OSError) -> ConfigurationError:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import queue
 import threading
-import time
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -83,6 +82,7 @@ class Runner:
             self._ended.set()
             for _ in range(working):
                 ended.get()
+        self.folder.sort()
 
     def _work(
         self, waiting: queue.SimpleQueue[Lot], place: str, ended: queue.SimpleQueue[BaseException | None]
@@ -133,7 +133,6 @@ class Runner:
         path = self.folder.recordings / name
         for old in self.folder.recordings.glob(f"{name}*"):
             old.unlink()
-        began = time.monotonic()
         error = None
         play.start(seed, mode, path)
         try:
@@ -148,13 +147,13 @@ class Runner:
                 play.send([])
         if play.lost:
             raise RemoteFailed("the remote or its program broke in the middle of an episode")
-        episode = self._result(play, error, time.monotonic() - began)
+        episode = self._result(play, error)
         play.finish()
         episode.recording = str(path.relative_to(self.folder.path))
         self.folder.add(episode)
         self.report(episode)
 
-    def _result(self, play: Play, error: str | None, wall_s: float) -> Episode:
+    def _result(self, play: Play, error: str | None) -> Episode:
         task, status = play.task, play.standing()
         # A failed agent gains nothing from it where doing nothing is worth something.
         score = task.score(play.total_reward)
@@ -170,7 +169,6 @@ class Runner:
             ended="failed" if error is not None else play.ended,
             error=error,
             game_s=round(play.played_s, 3),
-            wall_s=round(wall_s, 3),
             acts=len(reactions),
             reaction_ms=(_percentile(reactions, 50), _percentile(reactions, 95)) if reactions else None,
             lags_ms=status.lags.ms,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import time
 from collections.abc import Generator, Iterable
 from pathlib import Path
 from typing import Any, Final
@@ -109,9 +108,9 @@ class Recorder:
     def _add(self, record: Record) -> None:
         with self._writable():
             self._file.write(record)
-            if time.monotonic() >= self._flush_at:
+            if record.at >= self._flush_at:
                 self._file.flush()
-                self._flush_at = time.monotonic() + FLUSH_S
+                self._flush_at = record.at + FLUSH_S
 
     @contextlib.contextmanager
     def _writable(self) -> Generator[None]:
