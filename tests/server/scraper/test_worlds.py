@@ -334,6 +334,8 @@ async def test_memory_that_is_mapped_to_be_read_is_that_of_the_own_world_and_wha
 import ctypes, socket
 alone, other = socket.socketpair()
 other.close()
+hears = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 15)
+hears.bind((0, 0))
 libc = ctypes.CDLL(None)
 libc.shmat.restype = ctypes.c_void_p
 segment = libc.shmget(0, 4096, 0o600)
