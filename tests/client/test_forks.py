@@ -75,7 +75,7 @@ def universe(address: str) -> tuple[Any, list[Callable[[], Any]]]:
         lambda: env.open_screens(VncOptions()),
         lambda: env.open_viewer(0),
         lambda: env.open_step_channel(0),
-        env.play_in_lockstep,
+        env.ask,
     ]
     return env, calls
 

@@ -40,7 +40,7 @@ def waited(held: StepChannelConnection) -> Arrived:
 @pytest.fixture
 def pong(address: str) -> Generator[VectorEnv]:
     with pluriverse.make(PONG, address, vision=False) as env:
-        env.play_in_lockstep()
+        env.ask(clock="lockstep")
         begin(env)
         yield env
 

@@ -117,6 +117,10 @@ class Backend(Protocol):
         """Ask for an episode; with ``join`` take the one that the remote has begun, if it has."""
         ...
 
+    def expect(self, index: int, seed: int) -> None:
+        """Take the episode that was asked for already."""
+        ...
+
     def act(self, events: Mapping[int, Sequence[Event]]) -> None:
         """Act on some environments that are ready."""
         ...

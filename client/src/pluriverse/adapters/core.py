@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 import os
+import secrets
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
@@ -14,11 +15,12 @@ from pluriverse_protocol import sound
 from pluriverse_protocol.env_spaces import Spaces
 from pluriverse_protocol.events import Event
 from pluriverse_protocol.kinds import CLOCKS
-from pluriverse_protocol.limits import MAX_SLOTS, MAX_SNAPSHOT_NAME_CHARS, MAX_STEP_FRAMES
+from pluriverse_protocol.limits import DRAWN_SEED_BITS, MAX_SLOTS, MAX_SNAPSHOT_NAME_CHARS, MAX_STEP_FRAMES
 from pluriverse_protocol.messages import Describe
 
 import pluriverse
 from pluriverse import validation
+from pluriverse.env.connections import Clock
 from pluriverse.env.vector import ConfigureOptions, VectorEnv
 from pluriverse.errors import ConfigurationError, Misuse, RemoteFailed, ResetNeeded, UnknownOption, did_you_mean
 from pluriverse.remotes import RemoteManager, waiting
@@ -57,7 +59,7 @@ class Core:
         env_id: str | None,
         remotes: int | str | RemoteManager = 1,
         *,
-        clock: Literal["realtime", "lockstep"] = "realtime",
+        clock: Clock | None = "realtime",
         slots: int | None = None,
         record: str | os.PathLike[str] | None = None,
         actions: Kind | Literal["auto"] = "auto",
@@ -71,13 +73,14 @@ class Core:
     ) -> None:
         """Start or find the remotes, and wait for an episode; the options are those of ``pluriverse.make``.
 
-        ``slots``: how many of the environments each remote holds, in lockstep; None: one. ``record``: a new file for
-        what is needed to play a run in lockstep again, and to compare it. ``whole_screens``: keep the screens in full
-        size and colour, as rendering every step needs. Otherwise the VNC driver makes the pictures, and doesn't decode
-        what they don't show; in lockstep remotes make them, if they can. ``audio``: what is played in each step
-        comes with it.
+        ``clock`` None: lockstep where there is one. ``slots``: how many of the environments each remote holds, in
+        lockstep; None: one. ``record``: a new file for what is needed to play a run in lockstep again, and to compare
+        it. ``whole_screens``: keep the screens in full size and colour, as rendering every step needs. Otherwise the
+        VNC driver makes the pictures, and doesn't decode what they don't show; in lockstep remotes make them, if they
+        can. ``audio``: what is played in each step comes with it.
         """
-        validation.choice("clock", clock, CLOCKS)
+        if clock is not None:
+            validation.choice("clock", clock, CLOCKS)
         slots = 1 if slots is None else validation.integer("slots", slots, 1, MAX_SLOTS)
         if clock == "realtime" and record is not None:
             raise ConfigurationError('record needs clock="lockstep"; in real time use pluriverse-server record')
@@ -113,35 +116,23 @@ class Core:
         """Whether the answers to the last call are still to be given, for those who ask and wait in one call."""
         self._answers = Answers()
         self.whole: Whole = self._answers.whole
+        self._clock = clock
+        self._asked = pictures, actions, vnc, slots
+        self._made: dict[str, Any] = {
+            "frame_skip": frame_skip,
+            "max_episode_steps": max_episode_steps,
+            "audio": audio,
+            "whole_screens": whole_screens,
+        }
         # Screens are opened once it is known what the environment draws on.
         self.env: VectorEnv = pluriverse.make(env_id, remotes, fps=fps, vision=False, **options)
         try:
-            if clock == "lockstep":
-                self.env.play_in_lockstep()
             with waiting(f"waiting for the first frame of {env_id or 'an episode'}"):
-                described = self._wait_for_episode()
-            self.described: Describe = described
-            self.spaces: Spaces | None = described.spaces
-            self.fps: float = described.fps
-            self.audio_shape: tuple[int, int] | None = _audio_shape(described, frame_skip) if audio else None
-            """The shape of what is played in a step: int16 (frames, 2), left and right; None: it wasn't asked for."""
-            pictures.require_within(*described.size)
-            steps: dict[str, Any] = {"frame_skip": frame_skip, "max_episode_steps": max_episode_steps, "audio": audio}
-            if clock == "lockstep":
-                lockstep = Lockstep(
-                    self.env, described, self._answers, pictures, slots=slots, whole_screens=whole_screens, **steps
-                )
-                self._backend: Backend = lockstep
-            else:
-                self._backend = RealTime(
-                    self.env, described, self._answers, pictures, vnc=vnc, whole_screens=whole_screens, **steps
-                )
-            self._games = self._backend.games
+                self._adapt(self._begin(None, None, clock, None))
             self._owner = self.env.owner
-            self.pictures: Pictures = self._backend.pictures
-            self.actions: ActionMap = ActionMap(self.spaces, self.pictures.box, actions)
-            self._encoders = [self.actions.encoder() for _ in range(self.n)]
+            self._records = record is not None
             if record is not None:
+                described = self.described
                 made = described.env_id, described.runtime_version, frame_skip, described.fps
                 values = dict(options.get("env_options") or {})
                 header = RunHeader(*made, values, pictures.crop, pictures.size, pictures.grey)
@@ -149,6 +140,26 @@ class Core:
         except BaseException:
             self.env.close()
             raise
+
+    def _adapt(self, described: Describe) -> None:
+        """Be what plays the environment of a description."""
+        asked, actions, vnc, slots = self._asked
+        audio, frame_skip = self._made["audio"], self._made["frame_skip"]
+        self.described: Describe = described
+        self.spaces: Spaces | None = described.spaces
+        self.fps: float = described.fps
+        self.audio_shape: tuple[int, int] | None = _audio_shape(described, frame_skip) if audio else None
+        """The shape of what is played in a step: int16 (frames, 2), left and right; None: it wasn't asked for."""
+        asked.require_within(*described.size)
+        made = self.env, described, self._answers, asked
+        if self.env.asked.clock == "lockstep":
+            self._backend: Backend = Lockstep(*made, slots=slots, **self._made)
+        else:
+            self._backend = RealTime(*made, vnc=vnc, **self._made)
+        self._games = self._backend.games
+        self.pictures: Pictures = self._backend.pictures
+        self.actions: ActionMap = ActionMap(self.spaces, self.pictures.box, actions)
+        self._encoders = [self.actions.encoder() for _ in range(self.n)]
 
     @property
     def n(self) -> int:
@@ -214,6 +225,49 @@ class Core:
             self._backend.begin(index, seed, join=join)
             answers.waiting[index] = None
             self.owes = True
+
+    def change(
+        self,
+        env_id: str | None,
+        env_options: Mapping[str, Any] | None = None,
+        clock: Clock | None = None,
+        seed: int | None = None,
+        *,
+        alike: bool = False,
+    ) -> None:
+        """Ask for an episode of another environment of the remote's runtime, as ``VectorEnv.ask`` has it; blocks.
+
+        ``clock`` None: as before, or as it was made. The answer is its first frame. What describes the environment is
+        then of the other; forks end, and so do snapshots that the remote keeps without a name. ``alike``: refuse what
+        has other spaces or pictures. After a refusal another ``reset`` is needed.
+
+        Raises:
+            ConfigurationError: the remote refuses it, or it isn't ``alike``.
+            Misuse: this has several environments, or is recorded.
+            RemoteFailed: none began.
+        """
+        self.env.require()
+        if self.n > 1 or self._among is not None or self._records:
+            raise Misuse("only one environment by itself, which isn't recorded, can become another")
+        before, described = self.env.asked, self.described
+        clock = clock or self._clock
+        seed = secrets.randbits(DRAWN_SEED_BITS) if seed is None else validation.seed(seed)
+        self._answers.clear()
+        self._backend.forget()
+        try:
+            other = self._begin(env_id, env_options, clock, seed)
+            if alike:
+                _require_alike(described, other)
+            self.close_beside()
+            self._backend.close()
+            self._adapt(other)
+        except BaseException:
+            self.env.asked = before
+            raise
+        self._clock, self.whole.broken = clock, False
+        self._backend.expect(0, seed)
+        self._answers.waiting[0] = None
+        self.owes = True
 
     def send(self, actions: Mapping[int, Any]) -> None:
         """Act on some environments; each will answer. If one action is invalid, nothing is sent to any."""
@@ -282,13 +336,17 @@ class Core:
 
     def close(self) -> None:
         """Disconnect, and remove the remotes that were started; may be called repeatedly."""
-        for each in [*self._beside]:
-            each.close()
+        self.close_beside()
         self._backend.close()
         if self._among is None:
             self.env.close()
         else:
             self._among.discard(self)
+
+    def close_beside(self) -> None:
+        """Close all cores that are beside this."""
+        for each in [*self._beside]:
+            each.close()
 
     def __enter__(self) -> Self:
         return self
@@ -406,20 +464,46 @@ class Core:
         if answered != [index]:
             raise Misuse(f"environment {answered[0]} has answered; receive from all others before a replay")
 
+    def _begin(
+        self, env_id: str | None, env_options: Mapping[str, Any] | None, clock: Clock | None, seed: int | None
+    ) -> Describe:
+        """Begin episodes, with ``clock`` None in lockstep where there is one; return the first one's description."""
+        if clock is None:
+            try:
+                return self._begin(env_id, env_options, "lockstep", seed)
+            except ConfigurationError:
+                clock = "realtime"
+        self.env.ask(env_id, env_options, clock=clock)
+        for index in range(self.env.n):
+            self.env.reset_one(index, seed=seed)
+        return self._wait_for_episode()
+
     def _wait_for_episode(self) -> Describe:
-        """Begin episodes; return the first remote's description once its episode runs."""
-        self.env.reset()
+        """Return the first remote's description once the episode that was asked for runs; what came of it stays."""
         deadline = time.monotonic() + RECEIVE_S
         while time.monotonic() < deadline:
-            result, described = self.env.poll([0])[0], self.env.described(0)
+            result, described = self.env.poll([0], {0})[0], self.env.described(0)
             if not result.masked_observation and described is not None:
+                if self.env.asked.clock not in ("realtime", *(described.clocks or ())):
+                    raise ConfigurationError(f"{described.env_id} of {self.env} supports real time only")
                 return described
+            if result.disconnected:
+                # It is replaced as its end is taken.
+                self.env.poll([0])
             self.env.require_wellbehaved(0)
             self.env.changed([0], LOOK_S)
         raise RemoteFailed(f"no episode of {self.env} began within {RECEIVE_S:g} s{self._why_away()}")
 
     def _why_away(self) -> str:
         return "".join(f"; {reason}" for reason in self.env.require().away.values())
+
+
+def _require_alike(one: Describe, other: Describe) -> None:
+    if (one.spaces, one.size, one.box, one.fps) != (other.spaces, other.size, other.box, other.fps):
+        raise ConfigurationError(
+            f"{other.env_id} has other actions, observations, pictures or frames per second than {one.env_id}; make "
+            "another environment for it"
+        )
 
 
 def _audio_shape(described: Describe, frame_skip: int) -> tuple[int, int]:

@@ -179,6 +179,10 @@ class Lockstep:
     def begin(self, index: int, seed: int | None, *, join: bool) -> None:
         self._begin(self.games[index], seed, join=join)
 
+    def expect(self, index: int, seed: int) -> None:
+        copy = self.games[index]
+        copy.phase, copy.seed = Phase.RESETTING, seed
+
     def act(self, events: Mapping[int, Sequence[Event]]) -> None:
         for index, each in events.items():
             copy = self.games[index]

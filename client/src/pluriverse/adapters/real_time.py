@@ -203,6 +203,10 @@ class RealTime:
             self._env.reset_one(index, seed=seed)
         player.reset()
 
+    def expect(self, index: int, seed: int) -> None:
+        del seed
+        self.games[index].reset()
+
     def act(self, events: Mapping[int, Sequence[Event]]) -> None:
         now = time.monotonic()
         for index, each in events.items():

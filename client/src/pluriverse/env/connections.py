@@ -70,6 +70,7 @@ JITTER: Final = 0.5
 STEADY_S: Final = 5.0
 
 OpenScreen = Callable[[Address, Describe], VncConnection]
+Clock = Literal["realtime", "lockstep"]
 
 
 def open_screen(address: Address, described: Describe | None, options: VncOptions) -> VncConnection:
@@ -126,31 +127,37 @@ class Backoff:
         return pause * (1 - JITTER + 2 * JITTER * chance)
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What resets ask for; ``env_id`` None: whatever the remote plays. An earlier agent's options don't apply."""
+
+    env_id: str | None
+    options: Mapping[str, Value] = field(default_factory=dict[str, Value])
+    clock: Clock = "realtime"
+
+
 class ResetRequests:
     """Makes the reset requests of an environment. Shared by the thread that steps and the one that connects.
 
     ``wanted``: the agent has asked for its first reset. ``seeds`` has one for each index; each is used once, so that
-    later episodes differ. ``options`` go with every request: an earlier agent's don't apply. So does
-    ``clock``; None: real time.
+    later episodes differ. ``asked`` goes with every request.
     """
 
     def __init__(self, env_id: str | None, fps: float | None) -> None:
-        """``env_id`` None: of whatever the remote plays."""
         self.wanted = False
         self.seeds: list[int | None] = []
-        self.options: Mapping[str, Value] = {}
-        self.clock: Literal["realtime", "lockstep"] | None = None
-        self._env_id = env_id
+        self.asked = Asked(env_id)
         self._fps = fps
 
     def send(self, index: int, rewarder: RewarderConnection) -> None:
         """Ask the remote of ``index`` for a new episode."""
-        env_id = self._env_id
+        asked, env_id = self.asked, self.asked.env_id
         if env_id is None:
             assert rewarder.described is not None
             env_id = rewarder.described.env_id
         seed, self.seeds[index] = self.seeds[index], None
-        rewarder.reset(Reset(env_id, seed, self._fps, self.options, self.clock))
+        clock = None if asked.clock == "realtime" else asked.clock
+        rewarder.reset(Reset(env_id, seed, self._fps, asked.options, clock))
 
 
 @dataclass(slots=True)

@@ -38,7 +38,7 @@ from pluriverse.waker import WAKER
 
 from .actions import parse_actions
 from .base import Env, EnvSpec
-from .connections import RemoteConnections, ResetRequests, open_screen
+from .connections import Asked, Clock, RemoteConnections, ResetRequests, open_screen
 from .slot import Slot
 from .views import View, make_view
 
@@ -53,8 +53,6 @@ MAX_WAIT_S: Final = 1e6
 # The capabilities of remotes with options, and of environments with trees.
 OPTIONS: Final = "options"
 TREE: Final = "tree"
-
-LOCKSTEP: Final = "lockstep"
 
 
 class ConfigureOptions(TypedDict, total=False):
@@ -170,8 +168,8 @@ class VectorEnv(Env):
         opener = partial(open_screen, options=options) if validation.flag("vision", vision) else None
         observer = validation.flag("observer", observer)
         take_over = validation.flag("take_over", take_over)
-        self._resets.options = _values(env_options)
         env_id = self.spec.id if self.spec is not None else None
+        self.asked = Asked(env_id, _values(env_options))
         manager = remotes_module.parse(remotes, env_id, start_timeout_s=start_timeout_s)
         connections = RemoteConnections(
             manager, opener, self._resets, observer=observer, take_over=take_over, mend=replace_on_crash
@@ -182,7 +180,7 @@ class VectorEnv(Env):
         try:
             with remotes_module.starting(manager.n, env_id or "remotes") as progress:
                 connections.connect(list(manager.start(progress)))
-            if self._resets.options:
+            if self.asked.options:
                 _require_options(connections)
         except BaseException:
             self._finalizer()
@@ -231,18 +229,36 @@ class VectorEnv(Env):
                 self._resets.send(index, connection.rewarder)
         return [None] * self.n
 
-    def play_in_lockstep(self) -> None:
-        """Ask for episodes in lockstep from now on; they go on by steps on ``open_step_channel`` alone.
+    @property
+    def asked(self) -> Asked:
+        """What resets ask for."""
+        return self._resets.asked
+
+    @asked.setter
+    def asked(self, asked: Asked) -> None:
+        self._resets.asked = asked
+
+    def ask(
+        self,
+        env_id: str | None = None,
+        env_options: Mapping[str, Any] | None = None,
+        *,
+        clock: Clock = "realtime",
+    ) -> None:
+        """Ask for episodes of another environment of the remotes' runtime from now on, by its options, in a clock.
+
+        None: as before, but another environment's options have their defaults. In lockstep episodes go on by steps on
+        ``open_step_channel`` alone. Where remotes refuse it, ``poll`` raises ConfigurationError until another reset.
 
         Raises:
-            ConfigurationError: a remote's environment hasn't lockstep.
+            ConfigurationError: the id or an option isn't one, or a remote has no options.
         """
-        for connection in filter(None, self.require().by_index):
-            described = connection.rewarder.described
-            assert described is not None
-            if LOCKSTEP not in (described.clocks or ()):
-                raise ConfigurationError(f"{described.env_id} at {connection.address} supports real time only")
-        self._resets.clock = LOCKSTEP
+        connections, before = self.require(), self.asked
+        env_id = before.env_id if env_id is None else validation.env_id(env_id)
+        options = before.options if env_options is None and env_id == before.env_id else _values(env_options)
+        if options:
+            _require_options(connections)
+        self.asked = Asked(env_id, options, clock)
 
     def open_step_channel(
         self, index: int, slot: int = 0, view: step_channel.View | None = None
@@ -459,6 +475,8 @@ class VectorEnv(Env):
         if connection is None:
             return slot.poll(None, now, peek=peek)
         rewarder, screen = connection.rewarder, connection.screen
+        if rewarder.refused:
+            raise ConfigurationError(rewarder.refused)
         if not (rewarder.lost or rewarder.error or connection.given_up or (screen is not None and screen.error)):
             return slot.poll(connection, now, peek=peek)
         error = connection.error
@@ -466,8 +484,6 @@ class VectorEnv(Env):
             if connection.mending is None:
                 connections.mend(index)
             return slot.poll(connection, now, peek=peek, reconnecting=True)
-        if rewarder.refused:
-            raise ConfigurationError(str(error)) from error
         if peek:
             # A peek never returns the end of an episode; the next look does.
             return slot.poll(None, now)

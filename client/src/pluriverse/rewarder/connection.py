@@ -109,8 +109,8 @@ class RewarderConnection:
         forks.keep(self)
         self.lost: str | None = None
         self.error: RemoteFailed | None = None
-        # Whether the error is that a reset was refused, as every other like it would be.
-        self.refused: bool = False
+        # Why the last reset was refused, as every other like it would be.
+        self.refused: str | None = None
         self.described: Describe | None = None
         # The number of answered pings, and the last round trips in seconds; for people.
         self.pings: int = 0
@@ -235,6 +235,7 @@ class RewarderConnection:
     def reset(self, reset: Reset) -> None:
         """Request a new episode; ``pop`` returns nothing until the remote has granted it."""
         encoded = _Encoded(reset)
+        self.refused = None
         with self._lock:
             self._buffer.mask()
             self.news += 1
@@ -346,8 +347,8 @@ class RewarderConnection:
     def _note_refusal(self, headers: Headers, message: str) -> None:
         self._trees.refused(headers.parent_message_id, message)
         if self._answers_reset(headers):
-            self.refused = True
-            self._fail(f"{self.name} refused the reset: {message}")
+            self._asked_reset = None
+            self.refused = f"{self.name} refused the reset: {message}"
 
     def _answers_reset(self, headers: Headers) -> bool:
         return self._asked_reset is not None and headers.parent_message_id == self._asked_reset[0]

@@ -17,6 +17,7 @@ from pluriverse import validation
 from pluriverse.adapters.computer import Computer
 from pluriverse.errors import ConfigurationError, PluriverseError
 from pluriverse.remotes.free import Full, Remotes
+from pluriverse.runtimes import runtime_of
 
 # Handles are secrets, too: who doesn't know one can't act on what another client plays.
 HANDLE_BYTES: Final = 9
@@ -108,13 +109,15 @@ class Computers:
             return action(computer)
 
     def change(self, handle: str, env_id: str, given_up: threading.Event | None = None) -> None:
-        """Play another environment by the same handle, on a remote in the place of the one before."""
+        """Prepare a handle for another environment: one of another runtime needs another remote in the same place."""
         with self.using(handle, given_up) as computer:
             opened = self._open[handle]
             if computer.described.env_id == env_id:
                 return
             if self._places is None or opened.place is None:
                 raise ConfigurationError(f"this handle only plays {computer.described.env_id}, not {env_id!r:.200}")
+            if runtime_of(computer.described.env_id) == runtime_of(env_id):
+                return
             computer.close()
             try:
                 opened.computer = Computer(env_id, opened.place, **self._options)

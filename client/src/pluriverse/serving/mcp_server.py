@@ -229,17 +229,24 @@ class Server:
             str, Field(description="of an open environment, to begin another episode or to replace it")
         ] = "",
         seed: Annotated[int | None, Field(ge=0, description="the same seed begins the same episode")] = None,
+        options: Annotated[
+            dict[str, Any] | None, Field(description='the environment\'s, such as {"level": 3}; null: as before')
+        ] = None,
     ) -> Seen:
         """Begin an episode of an environment; the answer has its handle.
 
         With the handle of one that is open, begin another episode of it, or of the environment in its place.
         """
+
+        def begin(computer: Computer) -> None:
+            computer.begin(seed, env=environment or None, options=options)
+
         if environment or not handle:
             self._offered.require(environment)
         if not handle:
             handle = await _in_thread(self._computers.open, environment or None)
             try:
-                return await self._seen(handle, lambda computer: computer.begin(seed))
+                return await self._seen(handle, begin)
             except BaseException:
                 # Its handle is unknown.
                 with anyio.CancelScope(shield=True):
@@ -247,7 +254,7 @@ class Server:
                 raise
         if environment:
             await _in_thread(self._computers.change, handle, environment)
-        return await self._seen(handle, lambda computer: computer.begin(seed))
+        return await self._seen(handle, begin)
 
     async def release(self, handle: Handle) -> CallToolResult:
         """Release an environment, so that another can be begun in its place."""

@@ -3,7 +3,7 @@ import threading
 import time
 from collections.abc import Generator
 from concurrent.futures import CancelledError
-from typing import Literal
+from typing import Any
 
 import numpy as np
 import pytest
@@ -27,14 +27,13 @@ from pluriverse.adapters.computer import (
 )
 from pluriverse.adapters.computer.acts import MAX_PATH_POINTS
 from pluriverse.adapters.computer.key_names import chord
+from pluriverse.env.connections import Clock
 from pluriverse.errors import ActionError, ConfigurationError, Misuse, ResetNeeded
 from pluriverse_protocol.events import KeyEvent
 from support.pages import write_runtime
 from support.remotes import on_machine
 
 pytestmark = pytest.mark.display
-
-Clock = Literal["realtime", "lockstep"]
 
 PONG = "gym-core.PongNoFrameskip-v3"
 UP = 0xFF52
@@ -305,6 +304,43 @@ def test_the_end_of_an_episode_is_told_and_what_comes_after_it_refused(address: 
             pole.do(Press((UP,)))
         pole.begin(1)
         assert not pole.status().done
+
+
+def test_another_environment_of_the_runtime_is_begun_in_the_same_remote(pong: Computer) -> None:
+    started, clock = pong._core.env.addresses, pong.clock  # pyright: ignore[reportPrivateUsage]
+    begun = pong.begin(3, env="gym-core.CartPole-v0")
+    assert pixels(image_of(begun)).shape[:2] == (pong.view.height, pong.view.width) == (400, 600)
+    assert pong.described.env_id == "gym-core.CartPole-v0"
+    pong.do(Press((UP,)))
+    pong.begin(3, env=PONG, options={"difficulty": 1})
+    assert pixels(pong.look()).shape == (210, 160, 3)
+    assert pong.do(Press((UP,), seconds=0.2)).message == ""
+    assert pong._core.env.addresses == started  # pyright: ignore[reportPrivateUsage]
+    assert pong.clock == clock
+
+
+def test_an_environment_or_option_that_the_remote_does_not_have_is_refused_and_the_one_before_begins(
+    pong: Computer,
+) -> None:
+    wrongs: list[dict[str, Any]] = [{"env": "gym-core.Nowhere-v0"}, {"options": {"nonsense": 1}}]
+    for wrong in wrongs:
+        with pytest.raises(ConfigurationError, match=r"Nowhere|nonsense"):
+            pong.begin(**wrong)
+        with pytest.raises(ResetNeeded):
+            pong.do(Press((UP,)))
+        assert pixels(image_of(pong.begin())).shape == (210, 160, 3)
+        assert pong.described.env_id == PONG
+
+
+def test_each_clock_is_chosen_with_an_episode(pong: Computer) -> None:
+    clock = pong.clock
+    other: Clock = "realtime" if clock == "lockstep" else "lockstep"
+    pong.begin(3, clock=other)
+    assert (pong.clock, pong.described.clock or "realtime") == (other, other)
+    assert pong.do(Press((UP,), seconds=0.2)).message == ""
+    pong.begin(3, clock=clock)
+    pong.do(Press((UP,), seconds=0.2))
+    assert pong.clock == clock
 
 
 def test_a_batch_that_is_too_large_is_refused_as_a_whole(page: Computer) -> None:

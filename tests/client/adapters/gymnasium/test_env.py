@@ -67,6 +67,24 @@ def test_same_seed_gives_the_same_run_of_episodes(cart: PluriverseEnv) -> None:
     assert first[0] != episode(cart, seed=5)
 
 
+@pytest.mark.parametrize("clock", ["realtime", "lockstep"])
+def test_reset_begins_another_environment_with_the_same_spaces_in_the_same_remote(address: str, clock: str) -> None:
+    with PluriverseEnv("gym-core.BoxingDeterministic-v3", remotes=address, clock=clock) as env:
+        boxing, _ = env.reset(seed=1)
+        for options in ({"env": "gym-core.TennisDeterministic-v3"}, {}):
+            tennis, _ = env.reset(seed=1, options=options)
+            assert (tennis != boxing).mean() > 0.5
+        env.reset(options={"env_options": {"difficulty": 3}})
+        assert env.step(0)[0].shape == boxing.shape
+
+
+def test_another_environment_with_other_spaces_is_refused_and_the_one_before_goes_on(cart: PluriverseEnv) -> None:
+    before = episode(cart, seed=4)
+    with pytest.raises(ConfigurationError, match=r"PongDeterministic-v3 has other actions.* than .*CartPoleLowD-v0"):
+        cart.reset(seed=4, options={"env": PONG})
+    assert episode(cart, seed=4) == before
+
+
 def test_info_names_the_keys_of_a_list_of_events_that_the_environment_does_not_use(address: str) -> None:
     with PluriverseEnv(CART, remotes=address, clock="lockstep", actions="events") as env:
         _, info = env.reset(seed=4)

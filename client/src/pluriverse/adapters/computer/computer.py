@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Final, Literal, Self
+from typing import Any, Final, Self
 
 from pluriverse_protocol.events import Event, JoystickEvent, KeyEvent, PointerEvent, RelativePointerEvent
 from pluriverse_protocol.rfb.geometry import Box
@@ -18,6 +18,7 @@ from pluriverse.adapters.actions import ActionMap
 from pluriverse.adapters.backend import Phase
 from pluriverse.adapters.core import Core
 from pluriverse.adapters.pictures import Pixels
+from pluriverse.env.connections import Clock
 from pluriverse.errors import ActionError, ResetNeeded
 from pluriverse.remotes import RemoteManager
 from pluriverse.rewarder.result import Result
@@ -61,12 +62,13 @@ class Computer:
         width: int = WIDTH,
         height: int = HEIGHT,
         format: Format = "png",  # noqa: A002 - what Pillow calls it
-        clock: Literal["realtime", "lockstep"] = "realtime",
+        clock: Clock | None = "realtime",
         pointer: bool = False,
         **options: Any,
     ) -> None:
         """Start or find the remote; the options are those of ``pluriverse.make``.
 
+        ``clock`` None: lockstep where there is one.
         ``pointer``: draw an arrow into the pictures where the pointer was put last; no remote shows one.
 
         Raises:
@@ -80,15 +82,16 @@ class Computer:
         self.format: Format = format
         self._draws_pointer = validation.flag("pointer", pointer)
         self._core: Core = Core(env_id, remotes, clock=clock, actions="events", whole_screens=True, **options)
-        self.clock: str = clock
-        self.view: View = View.fitted(self._core.pictures.box, width, height)
-        self.actions = ActionMap(self.described.spaces, self.box)
-        """The environment's own actions."""
+        self._size = width, height
         self.given_up: threading.Event | None = None
         """Set by another thread while something is done, it breaks that off: CancelledError is raised of it."""
         self.ignored: list[str] = []
         """The names of the keys that were pressed by the last call and that the environment doesn't use."""
         self._start()
+
+    @property
+    def clock(self) -> Clock:
+        return self._core.env.asked.clock
 
     @property
     def described(self) -> Any:
@@ -131,14 +134,27 @@ class Computer:
             passed_ms = 0.0 if result.running_since is None else 1000 * (steady.now() - result.running_since[1])
         return 0.0 if result.over else max(0.0, limit - passed_ms / 1000)
 
-    def begin(self, seed: int | None = None) -> Answer:
+    def begin(
+        self,
+        seed: int | None = None,
+        *,
+        env: str | None = None,
+        options: Mapping[str, Any] | None = None,
+        clock: Clock | None = None,
+    ) -> Answer:
         """Begin an episode, and wait for its first frame; the pointer is in the middle.
 
+        It is one of another environment of the remote's runtime, ``env``, with ``options`` of its own, or by another
+        ``clock``, and so are all that follow; None: as before, but another environment's options have their defaults.
+
         Raises:
-            ConfigurationError: remotes don't take this seed.
+            ConfigurationError: the remote doesn't take this seed, environment, option or clock.
             RemoteFailed: none began.
         """
-        self._core.reset(0, seed)
+        if (env or self.described.env_id, options, clock or self.clock) == (self.described.env_id, None, self.clock):
+            self._core.reset(0, seed)
+        else:
+            self._core.change(env, options, clock, seed)
         self._core.receive_all()
         self._start()
         self._core.owes = False
@@ -310,6 +326,9 @@ class Computer:
         self.close()
 
     def _start(self) -> None:
+        self.view: View = View.fitted(self.box, *self._size)
+        self.actions = ActionMap(self.described.spaces, self.box)
+        """The environment's own actions."""
         self._hand = Hand(self.view, lockstep=self.clock == "lockstep")
         self.last_tree: Tree | None = None
         """What was last read of what is on the screen, in this episode."""

@@ -26,7 +26,7 @@ from .shared import RENDER_MODES, Renderer, audio_metadata, drawn_seed, open_cor
 if TYPE_CHECKING:
     from .vector import PluriverseVectorEnv
 
-RESET_OPTIONS: Final = {"join"}
+RESET_OPTIONS: Final = {"join", "env", "env_options"}
 
 
 class PluriverseEnv(gymnasium.Env[Any, Any]):
@@ -102,11 +102,12 @@ class PluriverseEnv(gymnasium.Env[Any, Any]):
 
         The same seed begins the same episode where the program supports it. After a seeded episode, the seeds of
         later ones follow from it. ``options={"join": True}``: if the remote ended the last episode itself, take the one
-        that it began then.
+        that it began then. ``{"env": ID, "env_options": OPTIONS}``: from now on play another environment of the
+        remote's runtime, or with other options, without a start.
 
         Raises:
-            Misuse: there is no such option.
-            ConfigurationError: remotes do not take this seed.
+            Misuse: there is no such option, or the run is recorded.
+            ConfigurationError: remotes do not take this seed, environment or option, or its spaces differ.
             RemoteFailed: no episode began.
         """
         options = validation.mapping("options", options)
@@ -117,7 +118,14 @@ class PluriverseEnv(gymnasium.Env[Any, Any]):
         super().reset(seed=seed)
         if seed is None and not join:
             seed = drawn_seed(self._np_random)
-        self.core.reset(0, seed, join=join)
+        env_id, env_options = options.get("env"), options.get("env_options")
+        if env_options is None and env_id in (None, self.core.described.env_id):
+            self.core.reset(0, seed, join=join)
+        else:
+            self.core.change(env_id, env_options, seed=seed, alike=True)
+            _, remotes, made = self._made_of
+            asked = self.core.env.asked
+            self._made_of = asked.env_id, remotes, {**made, "env_options": asked.options}
         return self._receive()[:2]
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
