@@ -33,7 +33,7 @@ void grow_tired(unsigned *times, unsigned limit) {
     sleep_until(later(TIRED_NS));
 }
 
-static int64_t read_clock(void) {
+int64_t read_clock(void) {
     static __thread unsigned times;
     grow_tired(&times, READS);
     return now();

@@ -36,6 +36,7 @@ int wait_for(looker look, void *what, int64_t deadline);
 /* clock.c */
 int64_t clock_offset(clockid_t clock);
 void grow_tired(unsigned *times, unsigned limit);
+int64_t read_clock(void);
 
 /* asked.c */
 void count_asked(const char *what, const void *caller);

@@ -1,5 +1,6 @@
 /* What programs find by a name that is the same in all worlds, and isn't the same thing: page, HOME and X server. */
 #include "lockstep.h"
+#include "tsc.h"
 
 #include <fcntl.h>
 #include <spawn.h>
@@ -63,7 +64,9 @@ int execve(const char *path, char *const argv[], char *const env[]) {
     char *none[] = {NULL}, entry[sizeof ENTRY + PATH_MAX];
     const char *own[count(env ? env : none)];
     follow(env ? env : none, own, entry);
-    return REAL(execve)(path, argv, (char *const *)own);
+    int before = tsc_let_go(), error = REAL(execve)(path, argv, (char *const *)own);
+    tsc_trap(before);
+    return error;
 }
 int names_spawn(int (*spawn)(pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *,
                              char *const[], char *const[]),
@@ -72,7 +75,9 @@ int names_spawn(int (*spawn)(pid_t *, const char *, const posix_spawn_file_actio
     char entry[sizeof ENTRY + PATH_MAX];
     const char *own[count(env)];
     follow(env, own, entry);
-    return spawn(pid, path, actions, how, argv, (char *const *)own);
+    int before = tsc_let_go(), error = spawn(pid, path, actions, how, argv, (char *const *)own);
+    tsc_trap(before);
+    return error;
 }
 
 int connect(int file, const struct sockaddr *address, socklen_t size) {

@@ -1,6 +1,7 @@
 /* Threads and processes: each gets a slot before it runs, so that nobody takes it for standing meanwhile. */
 #include "lockstep.h"
 #include "spin.h"
+#include "tsc.h"
 #include "world.h"
 
 #include <errno.h>
@@ -133,6 +134,7 @@ __attribute__((constructor)) static void begin(void) {
     names_begin();
     world_begin();
     spin_begin();
+    tsc_begin();
     take_first_turn();
 }
 

@@ -1,5 +1,6 @@
 /* Waiting: for a time, for a call of another thread, or for something that has to be looked at. */
 #include "lockstep.h"
+#include "tsc.h"
 #include "world.h"
 
 #include <errno.h>
@@ -65,6 +66,7 @@ static uint32_t await(int64_t deadline, const void *object, int looks) {
     slot->order = atomic_fetch_add(&page()->orders, 1);
     uint32_t why = await_turn(slot, WAITS);
     slot->object = slot->looks = 0;
+    tsc_rest();
     return why;
 }
 

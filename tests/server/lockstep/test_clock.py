@@ -92,6 +92,38 @@ def test_what_is_chance_elsewhere_follows_from_the_seed_and_who_asks_is_counted_
     assert [a != b for a, b in zip(before, after, strict=True)] == [False, True, True, True, *(9 * [False])]
 
 
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="others have no such counter")
+def test_processors_counter_is_the_clock_and_faults_are_the_programs_own(
+    compiled: Compile, start: Start, tmp_path: Path
+) -> None:
+    program, said = compiled("counter.c"), list[str]()
+    for number in range(2):
+        (folder := tmp_path / str(number)).mkdir()
+        with PreloadedClock(folder, seed=5, frame_time=FRAME_S) as clock:
+            start(clock.command([program]))
+            play_out(clock)
+        said.append((tmp_path / "output").read_text())
+    assert said[0] == said[1]
+    lines = [line.split(": ") for line in said[0].splitlines()]
+    reads = {where: int(value) for where, value in lines if int(value) > 10**9}
+    assert list(reads) == ["all blocked", "after faults", "thread", "child", "after what isn't there"]
+    # Three seconds on, since each read of the clock that stands takes a little.
+    assert {round(value / 1e9, 1) for value in reads.values()} == {1003.0}
+    ways = ("fork", "execl", "execle", "execlp", "execv", "execvp", "execve", "system")
+    ends = [*([way, "0"] for way in ways), ["fault", "11"], ["signal", "11"]]
+    others = [line for line in lines if line[0] not in reads]
+    assert others == [["processor", "0"], ["ahead of the clock", "0"], *([["handled", "11"]] * 2), *ends]
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="others have no such counter")
+def test_program_that_does_not_read_the_processors_counter_is_soon_as_fast_as_it_was(
+    clock: PreloadedClock, compiled: Compile, start: Start, tmp_path: Path
+) -> None:
+    start(clock.command([compiled("counter.c"), "later"]))
+    play_out(clock)
+    assert (tmp_path / "output").read_text() == "trapped\nfree\n"
+
+
 ALLOCATES = """
 #include <pthread.h>
 #include <stdio.h>

@@ -15,6 +15,12 @@
 #include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#ifdef __x86_64__
+#include <x86intrin.h>
+#define counter() __rdtsc()
+#else
+#define counter() 0ull
+#endif
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER, recursive;
 static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
@@ -205,8 +211,8 @@ int main(void) {
         fseek(file, 0, SEEK_END);
         printf("%ld q%ld", i, queue);
         for (int k = 0; k < 13; k++) printf(" %ld", counts[k]);
-        printf(" a%d c%d w%ld l%ld e%ld s%ld f%ld r%ld\n", (int)alarms, (int)children, waited, lines,
-               ended, signalled, sum, random() % 1000);
+        printf(" a%d c%d w%ld l%ld e%ld s%ld f%ld r%ld t%llu\n", (int)alarms, (int)children, waited, lines,
+               ended, signalled, sum, random() % 1000, counter());
         fflush(stdout);
         usleep(20000);
     }

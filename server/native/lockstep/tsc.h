@@ -1,0 +1,10 @@
+#pragma once
+
+#pragma GCC visibility push(hidden)
+void tsc_begin(void);
+/* A thread waits: it need not be trapped for ever. */
+void tsc_rest(void);
+/* What a thread executes, or spawns, has its start before it has our handler: let go, and trap as ``before`` again. */
+int tsc_let_go(void);
+void tsc_trap(int before);
+#pragma GCC visibility pop
