@@ -19,6 +19,9 @@
 
 #define KERNEL_MASK_BYTES 8
 
+/* What Xlib reads at a time, if there is so much. A socket holds more than twice that. */
+#define ROOM_BYTES 4096
+
 static int64_t ns_of(const struct timespec *time) { return time ? later(time->tv_sec * SECOND_NS + time->tv_nsec) : NEVER; }
 static int64_t ms_from_now(int ms) { return ms < 0 ? NEVER : later(ms * 1000000LL); }
 
@@ -136,12 +139,17 @@ ssize_t __read_chk(int file, void *to, size_t size, size_t room) {
 ssize_t readv(int file, const struct iovec *to, int count) {
     return await_input(file, 0) ? -1 : syscall(SYS_readv, file, to, count);
 }
+/* An X server that had more to say than there was room for goes on. */
+static ssize_t made_room(ssize_t got) {
+    if (got >= ROOM_BYTES) stir();
+    return got;
+}
 ssize_t recvfrom(int file, void *to, size_t size, int flags, struct sockaddr *from, socklen_t *length) {
-    return await_input(file, flags) ? -1 : syscall(SYS_recvfrom, file, to, size, flags, from, length);
+    return await_input(file, flags) ? -1 : made_room(syscall(SYS_recvfrom, file, to, size, flags, from, length));
 }
 ssize_t recv(int file, void *to, size_t size, int flags) { return recvfrom(file, to, size, flags, NULL, NULL); }
 ssize_t recvmsg(int file, struct msghdr *message, int flags) {
-    return await_input(file, flags) ? -1 : syscall(SYS_recvmsg, file, message, flags);
+    return await_input(file, flags) ? -1 : made_room(syscall(SYS_recvmsg, file, message, flags));
 }
 int accept4(int file, struct sockaddr *from, socklen_t *length, int flags) {
     return await_input(file, 0) ? -1 : (int)syscall(SYS_accept4, file, from, length, flags);
