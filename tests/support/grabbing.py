@@ -1,5 +1,8 @@
 """A game that grabs the pointer, by SDL 2 or 1.2: shows how far it has been turned, and which buttons are held."""
 
+import numpy as np
+from numpy.typing import NDArray
+
 GRABBING = """
 import ctypes, sys, time
 
@@ -38,3 +41,10 @@ while True:
     show()
     time.sleep(0.01)
 """
+
+
+def shown(picture: NDArray[np.uint8]) -> tuple[int, int, int]:
+    """How far the game has been turned to the right and down, and the buttons that are held."""
+    bits = picture[70:120:20, 10:320:20].max(axis=2) > 127
+    x, y, buttons = np.packbits(bits, axis=1, bitorder="little").view(np.int16)[:, 0].tolist()
+    return x, y, buttons

@@ -155,15 +155,16 @@ def play(
 ) -> None:
     """Play a remote yourself, near or far, in a window of your desktop; it needs the extra play.
 
-    While the window has the focus, all keys, including the desktop's own, and the mouse inside it go to the remote.
+    While the window has the focus, keys, gamepads and the mouse inside it go to the remote. Games that grab the pointer
+    get the mouse with a click, until Escape.
     The lags of picture and keys are shown below the picture.
     """
-    from .human.game import Clock
-    from .human.play import play as play_by_hand
-
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
-    kind = cast("Clock", clock)
     with exit_on_error(), contextlib.suppress(KeyboardInterrupt):
+        from .human.game import Clock
+        from .human.play import play as play_by_hand
+
+        kind = cast("Clock", clock)
         play_by_hand(env, remotes, clock=kind, fps=fps, seed=seed, record=record, seconds=seconds, report=typer.echo)
 
 

@@ -70,7 +70,7 @@ def examine(runtime: str = "gym-core") -> Iterator[Finding]:
     tkinter = importlib.util.find_spec("tkinter")
     no_window = None if tkinter else "Python was built without it: apt-get install python3-tk"
     yield Finding("tkinter", "render in a window", no_window)
-    yield _module("pynput", "playing it yourself", "play")
+    yield _module("pygame", "playing it yourself", "play")
 
 
 def _driver() -> Finding:

@@ -1,47 +1,26 @@
-import itertools
-
 from hypothesis import given
 from hypothesis import strategies as st
-from pluriverse.human.held import REPEAT_S, HumanInput, Key, Mouse
-from pluriverse_protocol.events import KeyEvent, PointerEvent
+from pluriverse.human.held import HumanInput
+from pluriverse_protocol.events import JoystickEvent, KeyEvent, PointerEvent, RelativePointerEvent
+from pluriverse_protocol.limits import MAX_MOTION
 
 BOX = (10, 20, 100, 80)
-SHIFT = 0xFFE1
-LATER_S = 2 * REPEAT_S
+SHIFT, A, B = 50, 38, 56
 
-# A keyboard as it is: each of its keys is one character, and another with Shift.
-CHARACTERS = {"a": "A", "1": "!", "2": '"'}
-
-
-def test_a_held_key_that_repeats_is_one_press() -> None:
-    hands = HumanInput(BOX)
-    hands.key(Key(0.0, 0x61, True))
-    for at in (0.5, 0.53, 0.56):
-        hands.key(Key(at, 0x61, False))
-        hands.key(Key(at, 0x61, True))
-    assert hands.take(0.56 + LATER_S) == [KeyEvent(0x61, True)]
+# A keyboard as it is: each of its keys is one character, and another with Shift; two are the same.
+CHARACTERS = {A: "aA", B: "bB", 10: "1!", 11: '2"', 90: "1!"}
 
 
-def test_a_key_that_is_pressed_again_has_been_released() -> None:
-    hands = HumanInput(BOX)
-    hands.key(Key(0.0, 0x61, True))
-    hands.key(Key(0.1, 0x61, False))
-    hands.key(Key(0.2, 0x61, True))
-    assert hands.take(0.2) == [KeyEvent(0x61, True), KeyEvent(0x61, False), KeyEvent(0x61, True)]
-
-
-@given(st.lists(st.sampled_from(["shift", *CHARACTERS]), max_size=30))
-def test_nothing_is_held_once_the_fingers_are_off_the_keys(toggled: list[str]) -> None:
-    hands, down = HumanInput(BOX), set[str]()
-    clock = itertools.count()
-    fingers = [*toggled, *(key for key in sorted({*toggled}) if toggled.count(key) % 2)]
-    events: list[KeyEvent | PointerEvent] = []
-    for key in fingers:
-        character = CHARACTERS[key] if key != "shift" and "shift" in down else key
+@given(st.lists(st.sampled_from([SHIFT, *CHARACTERS]), max_size=30))
+def test_each_key_is_released_as_it_was_pressed_whatever_shift_made_of_it(toggled: list[int]) -> None:
+    hands, down = HumanInput(BOX), set[int]()
+    for key in [*toggled, *(key for key in sorted({*toggled}) if toggled.count(key) % 2)]:
         down ^= {key}
-        hands.key(Key(float(next(clock)), SHIFT if key == "shift" else ord(character), key in down))
-        events += hands.take(float(next(clock)))
-    pressed = [event for event in events if isinstance(event, KeyEvent)]
+        if key not in down:
+            hands.release(key)
+        else:
+            hands.press(key, 0xFFE1 if key == SHIFT else ord(CHARACTERS[key][SHIFT in down]))
+    pressed = [event for event in hands.take() if isinstance(event, KeyEvent)]
     for keysym in {event.keysym for event in pressed}:
         of_key = [event.down for event in pressed if event.keysym == keysym]
         assert of_key == [index % 2 == 0 for index in range(len(of_key))]
@@ -50,15 +29,16 @@ def test_nothing_is_held_once_the_fingers_are_off_the_keys(toggled: list[str]) -
 
 def test_the_mouse_acts_within_the_picture_and_drags_out_of_it() -> None:
     hands = HumanInput(BOX)
-    hands.mouse(Mouse(5, 5))
-    hands.mouse(Mouse(5, 5, 1, True))
-    hands.mouse(Mouse(5, 5, 1, False))
-    assert hands.take(0.0) == []
-    hands.mouse(Mouse(30, 40))
-    hands.mouse(Mouse(50, 40, 1, True))
-    hands.mouse(Mouse(500, 5))
-    hands.mouse(Mouse(500, 5, 1, False))
-    assert hands.take(0.0) == [
+    hands.mouse(5, 5)
+    hands.mouse(5, 5, 1, down=True)
+    hands.mouse(5, 5, 1)
+    assert hands.take() == []
+    hands.mouse(30, 40)
+    hands.mouse(50, 40, 1, down=True)
+    hands.mouse(500, 5)
+    hands.mouse(500, 5, 2, down=True)
+    hands.mouse(500, 5, 1)
+    assert hands.take() == [
         PointerEvent(30, 40, 0),
         PointerEvent(50, 40, 1),
         PointerEvent(109, 20, 1),
@@ -66,21 +46,55 @@ def test_the_mouse_acts_within_the_picture_and_drags_out_of_it() -> None:
     ]
 
 
-def test_of_a_movement_only_the_last_place_counts() -> None:
-    hands = HumanInput(BOX)
+def test_of_movements_the_last_place_counts_or_the_sum() -> None:
+    hands, turning = HumanInput(BOX), HumanInput(BOX, relative=True)
     for x in range(20, 60):
-        hands.mouse(Mouse(x, 40))
-    assert hands.take(0.0) == [PointerEvent(59, 40, 0)]
+        hands.mouse(x, 40)
+        turning.mouse(x, -1)
+    assert hands.take() == [PointerEvent(59, 40, 0)]
+    assert turning.take() == [RelativePointerEvent(sum(range(20, 60)), -40, 0)]
+    for _ in range(3):
+        turning.mouse(MAX_MOTION, 0)
+    turning.mouse(0, 0, 4, down=True)
+    turning.mouse(1, 2)
+    assert turning.take() == [
+        RelativePointerEvent(MAX_MOTION, 0, 0),
+        RelativePointerEvent(0, 0, 4),
+        RelativePointerEvent(1, 2, 4),
+    ]
 
 
-def test_letting_go_releases_keys_and_buttons_once() -> None:
+def test_what_changes_of_gamepads_is_told_once() -> None:
     hands = HumanInput(BOX)
-    hands.key(Key(0.0, SHIFT, True))
-    hands.key(Key(0.0, 0x41, True))
-    hands.mouse(Mouse(30, 40, 1, True))
-    hands.take(0.0)
-    assert hands.presses() == [KeyEvent(SHIFT, True), KeyEvent(0x41, True), PointerEvent(30, 40, 1)]
+    for pads in ({"JoystickAxisXEvent": 0.5}, {"JoystickAxisXEvent": 0.5, "JoystickButton0Event": 1.0}, {}):
+        hands.hold_pads(pads)
+    assert hands.take() == [
+        JoystickEvent("JoystickAxisXEvent", 0.5),
+        JoystickEvent("JoystickButton0Event", 1.0),
+        JoystickEvent("JoystickAxisXEvent", 0.0),
+        JoystickEvent("JoystickButton0Event", 0.0),
+    ]
+
+
+def test_letting_go_releases_all_that_is_held_once() -> None:
+    hands = HumanInput(BOX)
+    hands.press(SHIFT, 0xFFE1)
+    hands.press(A, 0x41)
+    hands.mouse(30, 40, 1, down=True)
+    hands.hold_pads({"JoystickAxisXEvent": 1.0})
+    assert hands.take() == hands.presses()
+    assert hands.presses() == [
+        KeyEvent(0xFFE1, True),
+        KeyEvent(0x41, True),
+        PointerEvent(30, 40, 1),
+        JoystickEvent("JoystickAxisXEvent", 1.0),
+    ]
     hands.let_go()
     hands.let_go()
-    assert hands.take(0.0) == [KeyEvent(0x41, False), KeyEvent(SHIFT, False), PointerEvent(30, 40, 0)]
+    assert hands.take() == [
+        KeyEvent(0x41, False),
+        KeyEvent(0xFFE1, False),
+        PointerEvent(30, 40, 0),
+        JoystickEvent("JoystickAxisXEvent", 0.0),
+    ]
     assert hands.presses() == [PointerEvent(30, 40, 0)]

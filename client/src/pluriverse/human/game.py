@@ -10,6 +10,7 @@ from typing import Final, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from pluriverse_protocol.events import Event
 from pluriverse_protocol.limits import DRAWN_SEED_BITS
 from pluriverse_protocol.messages import Describe
 
@@ -22,7 +23,6 @@ from pluriverse.errors import ConfigurationError, RemoteFailed
 from pluriverse.remotes import RemoteManager
 from pluriverse.rewarder.result import Result
 from pluriverse.vnc import VncOptions
-from pluriverse.vnc.connection import InputEvent
 
 Clock = Literal["realtime", "lockstep"]
 
@@ -76,7 +76,7 @@ class Game(Protocol):
         """Return whether to step, in a few milliseconds. ``plays``: whether the person is there."""
         ...
 
-    def step(self, events: Sequence[InputEvent]) -> Moment: ...
+    def step(self, events: Sequence[Event]) -> Moment: ...
 
     def close(self) -> None:
         """Disconnect, and remove the remote if it was started."""
@@ -129,7 +129,7 @@ class RealTimeGame:
         del plays
         return True
 
-    def step(self, events: Sequence[InputEvent]) -> Moment:
+    def step(self, events: Sequence[Event]) -> Moment:
         acted_at = time.time() - self.began
         self._env.act(0, events)
         result = self._env.poll([0])[0]
@@ -186,7 +186,7 @@ class LockstepGame:
         time.sleep(min(LOOK_S, wait_s) if plays else LOOK_S)
         return False
 
-    def step(self, events: Sequence[InputEvent]) -> Moment:
+    def step(self, events: Sequence[Event]) -> Moment:
         begins = self._begins
         if begins:
             self._core.reset(0, self._seed)

@@ -1,129 +1,101 @@
-"""What a person's hands do and hold, as the events of a remote's screen. Pure: times are passed in, in seconds."""
+"""What a person's hands do and hold, as events of the v0 protocol. Pure."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Mapping
 
-from pluriverse_protocol.events import KeyEvent, PointerEvent
+from pluriverse_protocol.events import Event, JoystickEvent, KeyEvent, PointerEvent, RelativePointerEvent
+from pluriverse_protocol.limits import MAX_MOTION
 from pluriverse_protocol.rfb.geometry import Box
-
-from pluriverse.vnc.connection import InputEvent
-
-# A held key repeats as a release and a press at the same moment, which no finger can do.
-REPEAT_S: Final = 0.005
-
-# Shift to Hyper, ISO_Level3_Shift (AltGr) and Mode_switch: they change which character a key is.
-MODIFIERS: Final = frozenset({*range(0xFFE1, 0xFFEF), 0xFE03, 0xFF7E})
-
-
-@dataclass(frozen=True, slots=True)
-class Key:
-    """A key of the keyboard went down or up."""
-
-    at: float
-    keysym: int
-    down: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Mouse:
-    """The mouse moved; or a ``button``, a bit of the mask of RFB, went down or up. In pixels of the screen."""
-
-    x: int
-    y: int
-    button: int = 0
-    down: bool = False
 
 
 class HumanInput:
-    """Turns what a keyboard and a mouse do into events, without the keyboard's repeats.
+    """Turns what keyboard, mouse and gamepads do into events; whatever is pressed is released once."""
 
-    Whatever is pressed is released once, also if Shift changed the character meanwhile.
-    """
+    def __init__(self, box: Box, *, relative: bool = False) -> None:
+        """``box`` is the picture: x, y, width and height on the screen; outside of it the mouse does nothing.
 
-    def __init__(self, box: Box) -> None:
-        """``box`` is the picture: x, y, width and height on the screen; outside of it the mouse does nothing."""
+        ``relative``: not where the mouse is counts but how far it moves.
+        """
         self._box = box
-        # Each key that is down, with the modifiers that it was pressed with, in the order of the presses.
-        self._keys: dict[int, frozenset[int]] = {}
-        # Since when a key seems to be released.
-        self._releasing: dict[int, float] = {}
-        self._pointer = PointerEvent(box[0], box[1], 0)
-        # Whether the last event was a movement alone, of which only the last place counts.
-        self._moved = False
-        self._events: list[InputEvent] = []
+        self._relative = relative
+        # The keysym that each key was pressed as, by its place on the keyboard: Shift may change it meanwhile.
+        self._keys: dict[int, int] = {}
+        self._place = (0, 0) if relative else box[:2]
+        self._buttons = 0
+        # The last event of the mouse, if nothing but a movement.
+        self._movement: Event | None = None
+        self._pads: dict[str, float] = {}
+        self._events: list[Event] = []
 
-    def key(self, key: Key) -> None:
-        """Take in a key; ``take`` returns its release a moment later."""
-        if key.down:
-            self._press(key)
-        elif key.keysym in self._keys:
-            self._releasing.setdefault(key.keysym, key.at)
-        elif key.keysym not in MODIFIERS:
-            # It was pressed as the character that other modifiers make of it.
-            modifiers = self._modifiers()
-            for held, pressed_with in self._keys.items():
-                if held not in MODIFIERS and pressed_with != modifiers:
-                    self._releasing.setdefault(held, key.at)
+    def press(self, key: int, keysym: int) -> None:
+        """Press the ``key`` with this number on the keyboard."""
+        self.release(key)
+        if keysym not in self._keys.values():
+            self._events.append(KeyEvent(keysym, True))
+        self._keys[key] = keysym
 
-    def mouse(self, mouse: Mouse) -> None:
-        """Take in the mouse. A button that was pressed in the picture is held wherever it goes."""
+    def release(self, key: int) -> None:
+        keysym = self._keys.pop(key, None)
+        if keysym is not None and keysym not in self._keys.values():
+            self._events.append(KeyEvent(keysym, False))
+
+    def mouse(self, x: int, y: int, button: int = 0, *, down: bool = False) -> None:
+        """Move the mouse to a pixel of the screen, or by so much; or press or release a ``button`` of RFB's mask there.
+
+        A button that was pressed in the picture is held wherever the mouse goes.
+        """
         left, top, width, height = self._box
-        x = min(max(mouse.x, left), left + width - 1)
-        y = min(max(mouse.y, top), top + height - 1)
-        inside = (x, y) == (mouse.x, mouse.y)
-        mask = self._pointer.buttonmask
-        if not (inside or mask):
+        inside = self._relative or (left <= x < left + width and top <= y < top + height)
+        if not (inside or self._buttons):
             return
-        if mouse.button and mouse.down and inside:
-            mask |= mouse.button
-        elif mouse.button and not mouse.down:
-            mask &= ~mouse.button
-        self._point(PointerEvent(x, y, mask))
+        if not self._relative:
+            x, y = min(max(x, left), left + width - 1), min(max(y, top), top + height - 1)
+        held = self._buttons
+        mask = held & ~button if not down else held | button if inside else held
+        moves = mask == held
+        if moves and (x, y) == self._place:
+            return
+        # Of movements alone only the last place counts, or their sum.
+        if moves and self._events and self._events[-1] is self._movement:
+            last = self._events.pop()
+            if isinstance(last, RelativePointerEvent):
+                x, y = _limited(last.dx + x), _limited(last.dy + y)
+        self._buttons = mask
+        self._place = (0, 0) if self._relative else (x, y)
+        self._events.append(self._pointer(x, y))
+        self._movement = self._events[-1] if moves else None
 
-    def take(self, now: float) -> list[InputEvent]:
+    def hold_pads(self, pads: Mapping[str, float]) -> None:
+        """Note how the inputs of gamepads are, by the names of their events; all others are at rest."""
+        for name in {**self._pads, **pads}:
+            value = pads.get(name, 0.0)
+            if value != self._pads.get(name, 0.0):
+                self._events.append(JoystickEvent(name, value))
+        self._pads = dict(pads)
+
+    def take(self) -> list[Event]:
         """Return the events since the last call."""
-        for keysym in [keysym for keysym, at in self._releasing.items() if now - at >= REPEAT_S]:
-            self._release(keysym)
         events, self._events = self._events, []
         return events
 
     def let_go(self) -> None:
-        for keysym in reversed(list(self._keys)):
-            self._release(keysym)
-        if self._pointer.buttonmask:
-            self._point(PointerEvent(self._pointer.x, self._pointer.y, 0))
+        for key in reversed(list(self._keys)):
+            self.release(key)
+        if self._buttons:
+            self._buttons = 0
+            self._events.append(self._pointer(*self._place))
+        self.hold_pads({})
 
-    def presses(self) -> list[InputEvent]:
+    def presses(self) -> list[Event]:
         """Return the events that press everything that is held, for an episode that has not seen them."""
-        return [*(KeyEvent(keysym, True) for keysym in self._keys), self._pointer]
+        keys = [KeyEvent(keysym, True) for keysym in dict.fromkeys(self._keys.values())]
+        pads = [JoystickEvent(name, value) for name, value in self._pads.items() if value]
+        return [*keys, self._pointer(*self._place), *pads]
 
-    def _press(self, key: Key) -> None:
-        released_at = self._releasing.get(key.keysym)
-        if released_at is not None:
-            if key.at - released_at < REPEAT_S:
-                del self._releasing[key.keysym]
-                return
-            self._release(key.keysym)
-        if key.keysym not in self._keys:
-            self._keys[key.keysym] = self._modifiers()
-            self._events.append(KeyEvent(key.keysym, True))
+    def _pointer(self, x: int, y: int) -> Event:
+        return (RelativePointerEvent if self._relative else PointerEvent)(x, y, self._buttons)
 
-    def _release(self, keysym: int) -> None:
-        self._releasing.pop(keysym, None)
-        del self._keys[keysym]
-        self._events.append(KeyEvent(keysym, False))
 
-    def _point(self, pointer: PointerEvent) -> None:
-        if pointer == self._pointer:
-            return
-        moves = pointer.buttonmask == self._pointer.buttonmask
-        if moves and self._moved and self._events and isinstance(self._events[-1], PointerEvent):
-            self._events.pop()
-        self._moved = moves
-        self._pointer = pointer
-        self._events.append(pointer)
-
-    def _modifiers(self) -> frozenset[int]:
-        return frozenset(self._keys.keys() & MODIFIERS) - self._releasing.keys()
+def _limited(motion: int) -> int:
+    return min(max(motion, -MAX_MOTION), MAX_MOTION)

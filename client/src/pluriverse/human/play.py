@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-import queue
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
+from pluriverse_protocol.env_spaces import Spaces
+from pluriverse_protocol.events import Event
+
 from pluriverse.recording.recorder import Recorder
 from pluriverse.remotes import RemoteManager
 from pluriverse.rewarder.result import Result
-from pluriverse.vnc.connection import InputEvent
 
 from .game import Clock, Game, Moment, open_game
-from .held import HumanInput, Key, Mouse
-from .listener import Listener
 from .window import PlayWindow
 
 # Lags can be read at this rate.
@@ -35,10 +34,7 @@ def play(
     report: Callable[[str], None],
 ) -> None:
     """Let a person play until they close the window, or for ``seconds``; ``record`` is a new file, ``*.plrec``."""
-    heard: queue.SimpleQueue[Key | Mouse] = queue.SimpleQueue()
     with contextlib.ExitStack() as stack:
-        listener = Listener(heard.put)
-        stack.callback(listener.stop)
         game = open_game(env_id, remotes, clock=clock, fps=fps, seed=seed, exact=record is not None)
         stack.callback(game.close)
         described = game.described
@@ -47,10 +43,10 @@ def play(
             recorder = Recorder(record, described, game.began)
             # Also where the remote or the person breaks it off.
             stack.callback(recorder.close)
-        window = PlayWindow(f"{described.env_id}, played by a person", described.box)
+        title = f"{described.env_id}, played by a person"
+        window = PlayWindow(title, described.box, described.spaces or Spaces())
         stack.callback(window.close)
-        score = _Score(described.env_id, clock, recorder)
-        session = _Session(game, HumanInput(described.box), listener, heard, window, score)
+        session = _Session(game, window, _Score(described.env_id, clock, recorder))
         until = None if seconds is None else time.monotonic() + seconds
         with contextlib.suppress(KeyboardInterrupt):
             while window.is_open and (until is None or time.monotonic() < until):
@@ -63,65 +59,27 @@ def play(
 class _Session:
     """One look after the other: what the person did, what came of the remote, what the window shows."""
 
-    def __init__(
-        self,
-        game: Game,
-        hands: HumanInput,
-        listener: Listener,
-        heard: queue.SimpleQueue[Key | Mouse],
-        window: PlayWindow,
-        score: _Score,
-    ) -> None:
+    def __init__(self, game: Game, window: PlayWindow, score: _Score) -> None:
         self.score = score
         self._game = game
-        self._hands = hands
-        self._listener = listener
-        self._heard = heard
         self._window = window
         # Whether the last events reached no episode: the next one gets the held keys.
         self._missed = True
         self._say_at = 0.0
 
     def look(self) -> None:
-        # Of a focus that was lost before a key was heard the window knows by then, also if it is back.
-        heard = self._drain()
-        self._window.update()
-        plays = self._window.kept_focus()
-        if not plays:
-            self._listener.stop()
-        elif not self._listener.listens:
-            # What had been heard until it stopped was typed elsewhere.
-            heard.clear()
-            self._listener.start()
-        if plays:
-            self._use(heard)
-        else:
-            self._hands.let_go()
+        plays = self._window.look()
         if self._game.is_due(plays=plays):
             self._step()
         if time.monotonic() >= self._say_at:
             self._say_at = time.monotonic() + SAY_S
             self._window.say(self.score.line(plays=plays))
 
-    def _drain(self) -> list[Key | Mouse]:
-        heard: list[Key | Mouse] = []
-        with contextlib.suppress(queue.Empty):
-            while True:
-                heard.append(self._heard.get_nowait())
-        return heard
-
-    def _use(self, heard: list[Key | Mouse]) -> None:
-        for each in heard:
-            if isinstance(each, Key):
-                self._hands.key(each)
-            else:
-                x, y = self._window.place(each.x, each.y)
-                self._hands.mouse(Mouse(x, y, each.button, each.down))
-
     def _step(self) -> None:
-        events = self._hands.take(time.monotonic())
+        hands = self._window.hands
+        events = hands.take()
         if self._missed:
-            events = self._hands.presses()
+            events = hands.presses()
         moment = self._game.step(events)
         self._missed = not moment.acted
         self.score.note(moment, events if moment.acted else [])
@@ -146,7 +104,7 @@ class _Score:
         self._acted_late: float | None = None
         self._trouble = ""
 
-    def note(self, moment: Moment, events: list[InputEvent]) -> None:
+    def note(self, moment: Moment, events: list[Event]) -> None:
         """Take in what came, and the events that went out."""
         recorder = self._recorder
         if recorder is not None:

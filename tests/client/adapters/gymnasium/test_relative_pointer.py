@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 from pluriverse.adapters.gymnasium import PluriverseEnv
 from pluriverse_protocol.events import PointerEvent
-from support.grabbing import GRABBING
+from support.grabbing import GRABBING, shown
 from support.remotes import MachineRemote, on_machine
 from support.scraped import ENV, write_runtime
 
@@ -35,13 +35,6 @@ def game(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     (folder / "game.py").write_text(GRABBING)
     with on_machine(runtime=str(folder)) as remote:
         yield remote
-
-
-def shown(picture: NDArray[np.uint8]) -> tuple[int, int, int]:
-    """How far the game has been turned to the right and down, and the buttons that are held."""
-    bits = picture[70:120:20, 10:320:20].max(axis=2) > 127
-    x, y, buttons = np.packbits(bits, axis=1, bitorder="little").view(np.int16)[:, 0].tolist()
-    return x, y, buttons
 
 
 def until_shown(env: PluriverseEnv, action: Any, wanted: tuple[int, int, int]) -> None:
