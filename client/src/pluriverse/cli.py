@@ -231,8 +231,11 @@ def mcp(
         list[str] | None, typer.Option(help="What clients may do: look, act or begin; repeatable. Nothing by default.")
     ] = None,
     clock: Annotated[
-        str, typer.Option(help="realtime, or lockstep: environments pause while the model thinks.")
-    ] = "realtime",
+        str | None,
+        typer.Option(
+            help="realtime, or lockstep: environments pause while the model thinks; by default where they can."
+        ),
+    ] = None,
     size: SizeOption = (1280, 800),
     pointer: Annotated[
         bool, typer.Option("--pointer", help="Draw an arrow into pictures at the pointer's last position.")

@@ -148,7 +148,8 @@ async def test_environments_are_listed_at_once_a_hundred_at_most() -> None:
 
 async def test_a_model_plays_by_stdio_and_nothing_is_left() -> None:
     leftovers = Leftovers()
-    async with by_stdio("--clock", "lockstep") as client:
+    # In lockstep, where there is one.
+    async with by_stdio() as client:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
         assert not FORBIDDEN & tools.keys()
         assert PONG in await told(client, "list_environments", containing="PongNo")
@@ -160,6 +161,7 @@ async def test_a_model_plays_by_stdio_and_nothing_is_left() -> None:
         assert (begun["total_reward"], begun["over"], begun["lags_ms"]) == (0, False, {})
         assert text(began).splitlines() == [
             "Reward: 0 since the last answer, 0 in all.",
+            "0 frames passed, 0 s.",
             "The episode is paused while you think, with at most 1200.0 s left of its own time.",
             f"Next: click, type_text, press_keys or another tool that acts, with handle {handle}.",
         ]
@@ -241,6 +243,42 @@ async def test_nonsense_is_refused_in_words_and_harms_nothing() -> None:
 
 
 @pytest.mark.slow
+async def test_time_is_in_the_models_hands() -> None:
+    async with by_stdio() as client:
+        handle = (await done(client, "begin_episode", environment=PONG, seed=3))["handle"]
+        stepped = await done(client, "step_frames", handle=handle, frames=30)
+        assert (stepped["frames"], stepped["seconds"], stepped["frozen"], stepped["held"]) == (30, 0.5, True, [])
+        events = [{"ms": 0, "key": "Up"}, {"ms": 3, "x": 5, "y": 5, "buttons": 1}]
+        acted = await call(client, "act_for", handle=handle, events=events, ms=6, unit="frames")
+        assert acted.structured_content is not None
+        assert (acted.structured_content["frames"], acted.structured_content["held"]) == (6, ["ArrowUp", "left button"])
+        assert "6 frames passed, 0.1 s. Held: ArrowUp, left button.\nThe episode is paused" in text(acted)
+        assert (await done(client, "status", handle=handle))["frames"] == 0
+
+        assert (await done(client, "thaw", handle=handle, speed=4))["frozen"] is False
+        waited, thawed = 0, await call(client, "status", handle=handle)
+        while waited < 10:
+            thawed = await call(client, "status", handle=handle)
+            assert thawed.structured_content is not None
+            waited += thawed.structured_content["frames"]
+        assert "The episode keeps running while you think" in text(thawed)
+        assert (await done(client, "freeze", handle=handle))["frozen"] is True
+        before = await call(client, "look", handle=handle)
+        assert (await done(client, "status", handle=handle))["frames"] == 0
+        assert (picture(await call(client, "look", handle=handle)) == picture(before)).all()
+
+        # What goes on by itself is told of its end.
+        await done(client, "begin_episode", handle=handle, environment="gym-core.CartPole-v0", seed=3)
+        assert (await done(client, "thaw", handle=handle, speed=16))["frozen"] is False
+        while not (await done(client, "status", handle=handle))["over"]:
+            pass
+        realtime = await call(client, "begin_episode", handle=handle, environment=PONG, clock="realtime")
+        assert "The episode keeps running while you think" in text(realtime)
+        for name in ("thaw", "freeze"):
+            assert "in real time it always goes on" in await refused(client, name, handle=handle)
+
+
+@pytest.mark.slow
 async def test_another_environment_is_begun_by_the_same_handle() -> None:
     async with by_stdio("--clock", "lockstep") as client:
         handle = (await done(client, "begin_episode", environment=PONG))["handle"]
@@ -308,7 +346,7 @@ def test_permissions_are_given_by_name(allow: tuple[str, ...]) -> None:
 @pytest.mark.slow
 async def test_two_clients_play_over_http_and_the_death_of_one_remote_harms_no_other() -> None:
     leftovers = Leftovers()
-    with serving(remotes="local:2") as address:
+    with serving("--clock", "realtime", remotes="local:2") as address:
         async with by_http(address) as one, by_http(address) as other:
             first = (await done(one, "begin_episode", environment=PONG))["handle"]
             known = daemons()

@@ -47,17 +47,20 @@ class _Open:
     calls: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(MAX_CALLS))
     used: float = field(default_factory=time.monotonic)
     closed: bool = False
+    # Of one that goes on by itself in lockstep: set once it stands still again.
+    frozen: threading.Event | None = None
 
 
 class Computers:
     """Opens computers on ``places``, of any environment. All methods block, and may be called by any thread."""
 
-    def __init__(self, places: Remotes | None, *, clock: str, idle_s: float = IDLE_S, **options: Any) -> None:
+    def __init__(self, places: Remotes | None, *, clock: str | None, idle_s: float = IDLE_S, **options: Any) -> None:
         """``places`` None: none can be opened, but only lent. ``clock`` and the ``options`` are those of ``Computer``.
 
         Where all remotes are in use, one that was not used for ``idle_s`` seconds is taken for another environment.
         """
-        validation.choice("clock", clock, CLOCKS)
+        if clock is not None:
+            validation.choice("clock", clock, CLOCKS)
         self._places = places
         self._idle_s = idle_s
         self._options: dict[str, Any] = {"clock": clock, **options}
@@ -107,6 +110,35 @@ class Computers:
     def do(self, handle: str, action: Callable[[Computer], Any], given_up: threading.Event | None = None) -> Any:
         with self.using(handle, given_up) as computer:
             return action(computer)
+
+    def thaw(self, handle: str, speed: float, given_up: threading.Event | None = None) -> None:
+        """Let an environment in lockstep go on by itself, ``speed`` times as fast as its own time."""
+        with self.using(handle, given_up) as computer:
+            opened = self._open[handle]
+            _require_lockstep(computer)
+            if opened.place is None:
+                raise ConfigurationError("this handle's environment only goes on by what you do")
+            self.stop(handle)
+            opened.frozen = frozen = threading.Event()
+            threading.Thread(target=_go_on, args=(opened, frozen, speed), name="thawed", daemon=True).start()
+
+    def freeze(self, handle: str, given_up: threading.Event | None = None) -> None:
+        """Let an environment in lockstep stand still again between two calls."""
+        self.stop(handle)
+        self.do(handle, _require_lockstep, given_up)
+
+    def stop(self, handle: str) -> None:
+        """Let what goes on by itself in lockstep do so no more."""
+        opened = self._open.get(handle)
+        if opened is not None and opened.frozen is not None:
+            opened.frozen.set()
+
+    def is_frozen(self, handle: str) -> bool:
+        """Return whether an environment stands still between two calls."""
+        opened = self._open.get(handle)
+        if opened is None or opened.computer.clock != "lockstep":
+            return False
+        return opened.frozen is None or opened.frozen.is_set()
 
     def change(self, handle: str, env_id: str, given_up: threading.Event | None = None) -> None:
         """Prepare a handle for another environment: one of another runtime needs another remote in the same place."""
@@ -176,6 +208,27 @@ class Computers:
             opened.computer.close()
             with contextlib.suppress(NoSuchHandle):
                 self.close(handle)
+
+
+def _require_lockstep(computer: Computer) -> None:
+    if computer.clock != "lockstep":
+        raise ConfigurationError("in real time it always goes on; begin an episode with the clock lockstep")
+
+
+def _go_on(opened: _Open, frozen: threading.Event, speed: float) -> None:
+    """Let a computer's frames pass, until it is frozen, closed, lost, or its episode over."""
+    due = time.monotonic()
+    while not frozen.wait(max(0.0, due - time.monotonic())):
+        with opened.lock, contextlib.suppress(PluriverseError):
+            if frozen.is_set() or opened.closed:
+                return
+            opened.computer.send([])
+            if not opened.computer.over:
+                # Time that was lost is not made up for.
+                due = max(due + opened.computer.frame_ms / 1000 / speed, time.monotonic())
+                continue
+        # What is lost the next call says.
+        frozen.set()
 
 
 def _require_wanted(given_up: threading.Event | None) -> None:

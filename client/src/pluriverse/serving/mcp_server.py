@@ -32,6 +32,7 @@ from pluriverse.adapters.computer.answer import ignoring
 from pluriverse.adapters.computer.computer import MAX_FRAMES
 from pluriverse.adapters.computer.key_names import key
 from pluriverse.adapters.info import Ended, ended
+from pluriverse.env.connections import Clock
 from pluriverse.errors import ConfigurationError, PluriverseError, ResetNeeded
 from pluriverse.rewarder.result import Result
 from pluriverse.vnc.keys import key_name
@@ -51,11 +52,15 @@ LOOK_S: Final = 0.05
 
 MAX_LISTED: Final = 100
 
+# As fast as people can have it in the viewer.
+MAX_SPEED: Final = 16.0
+
 INSTRUCTIONS: Final = (
     "Each environment is a program with a screen. list_environments has their ids; begin_episode begins one, and its "
-    "answer has a handle, which every other tool takes. Each answer has the task, the reward, the remaining time "
-    "and what to call next. Don't linger: an episode keeps running while you think unless its clock is lockstep, and "
-    "most have a time limit. Coordinates are pixels of the pictures; if the capabilities include marks, look can "
+    "answer has a handle, which every other tool takes. Each answer has the task, the reward, how much of the "
+    "environment's own time has passed and remains, and what to call next. With the clock lockstep, the default where "
+    "there is one, it is frozen while you think, unless you thaw it; with realtime it keeps running, so don't linger. "
+    "Most have a time limit. Coordinates are pixels of the pictures; if the capabilities include marks, look can "
     "number the clickable elements, and you can give a mark's number instead of coordinates."
 )
 
@@ -85,6 +90,10 @@ class Standing(BaseModel):
     truncated: bool = Field(description="whether a time limit or a failure cut it off")
     time_left_s: Rounded | None = Field(description="seconds left at most; null: no known limit")
     steps: int = Field(description="frames with an action")
+    frames: int = Field(description="frames of the environment's time since the last answer")
+    seconds: Rounded = Field(description="seconds of the environment's time since the last answer")
+    frozen: bool = Field(description="whether it stands still until the next call")
+    held: list[str] = Field(description="keys and buttons that are held until another call releases them")
     lags_ms: dict[str, tuple[Rounded, Rounded]] = Field(
         description="bounds of the lags of observation, action and reward, in milliseconds; empty in lockstep"
     )
@@ -178,7 +187,7 @@ class Server:
         )
 
     def _tools(self) -> dict[Permission, tuple[Callable[..., Awaitable[Any]], ...]]:
-        act = (*map(self._acting, calls.ACTING), self.act_for)
+        act = (*map(self._acting, calls.ACTING), self.act_for, self.freeze, self.thaw)
         look = (self.list_environments, self.describe_environment, self.look, self.status, self.wait_until)
         return {"look": look, "act": act, "begin": (self.begin_episode, self.release)}
 
@@ -229,6 +238,9 @@ class Server:
             str, Field(description="of an open environment, to begin another episode or to replace it")
         ] = "",
         seed: Annotated[int | None, Field(ge=0, description="the same seed begins the same episode")] = None,
+        clock: Annotated[
+            Clock | None, Field(description="lockstep: it is paused while you think; null: as before, or the server's")
+        ] = None,
         options: Annotated[
             dict[str, Any] | None, Field(description='the environment\'s, such as {"level": 3}; null: as before')
         ] = None,
@@ -239,7 +251,8 @@ class Server:
         """
 
         def begin(computer: Computer) -> None:
-            computer.begin(seed, env=environment or None, options=options)
+            self._computers.stop(handle)
+            computer.begin(seed, env=environment or None, options=options, clock=clock)
 
         if environment or not handle:
             self._offered.require(environment)
@@ -255,6 +268,20 @@ class Server:
         if environment:
             await _in_thread(self._computers.change, handle, environment)
         return await self._seen(handle, begin)
+
+    async def freeze(self, handle: Handle) -> Seen:
+        """Let an environment in lockstep stand still again between your calls, after thaw."""
+        await _in_thread(self._computers.freeze, handle)
+        return await self._seen(handle, Computer.refresh)
+
+    async def thaw(
+        self,
+        handle: Handle,
+        speed: Annotated[float, Field(gt=0, le=MAX_SPEED, description="times as fast as its own time")] = 1.0,
+    ) -> Seen:
+        """Let an environment in lockstep go on by itself while you think, until freeze or its end."""
+        await _in_thread(self._computers.thaw, handle, speed)
+        return await self._seen(handle, Computer.refresh)
 
     async def release(self, handle: Handle) -> CallToolResult:
         """Release an environment, so that another can be begun in its place."""
@@ -310,6 +337,7 @@ class Server:
         handle: Handle,
         events: Annotated[list[TimedEvent], Field(max_length=MAX_EVENTS, description="what to do, and when")],
         ms: Annotated[float, Field(ge=0, le=1000 * MAX_SECONDS, description="the total duration")],
+        unit: Annotated[Literal["ms", "frames"], Field(description="of ms, here and in events")] = "ms",
         frames: Annotated[int, Field(ge=1, le=MAX_FRAMES, description="how many pictures to return")] = 1,
     ) -> Seen:
         """Press and release keys, move the pointer, use gamepads, each at its time; returns pictures and their times.
@@ -319,7 +347,9 @@ class Server:
         """
 
         def act(computer: Computer) -> CallToolResult:
-            seen = computer.act_for([(each.ms, each.event()) for each in events], ms, frames=frames)
+            unit_ms = computer.frame_ms if unit == "frames" else 1.0
+            timed = [(each.ms * unit_ms, each.event()) for each in events]
+            seen = computer.act_for(timed, ms * unit_ms, frames=frames)
             images, times = [frame.image for frame in seen], [frame.at_ms for frame in seen]
             return self._result(handle, computer, images, times, ignored=computer.ignored)
 
@@ -382,7 +412,8 @@ class Server:
         tree: Tree | None = None,
         ignored: Sequence[str] = (),
     ) -> CallToolResult:
-        result = computer.standing()
+        result, passed_s, frozen = computer.standing(), computer.take_passed_s(), self._computers.is_frozen(handle)
+        frames_passed = round(1000 * passed_s / computer.frame_ms)
         standing = Standing(
             handle=handle,
             text=result.text,
@@ -393,6 +424,10 @@ class Server:
             truncated=result.truncated,
             time_left_s=computer.time_left_s,
             steps=result.elapsed,
+            frames=frames_passed,
+            seconds=passed_s,
+            frozen=frozen,
+            held=computer.held,
             lags_ms=result.lags.ms,
             ignored=list(ignored),
             frames_ms=list(times),
@@ -401,7 +436,8 @@ class Server:
         lines.append(
             f"Reward: {_number(result.reward)} since the last answer, {_number(standing.total_reward)} in all."
         )
-        lines.append(_time(computer, result))
+        held = f" Held: {', '.join(standing.held)}." if standing.held else ""
+        lines += [f"{frames_passed} frames passed, {_number(passed_s)} s.{held}", _time(computer, result, frozen)]
         if times:
             lines.append(
                 f"The pictures were taken {', '.join(map(_number, standing.frames_ms))} ms after the beginning."
@@ -437,14 +473,14 @@ def _answer(told: str, facts: BaseModel | None = None, images: Sequence[Image] =
     return CallToolResult(content=content, structured_content=None if facts is None else facts.model_dump())
 
 
-def _time(computer: Computer, result: Result) -> str:
+def _time(computer: Computer, result: Result, frozen: bool) -> str:
     if computer.over:
         reason = result.info.get("reason")
         why = ENDS.get(ended(result), "it was cut off") + (f" ({reason})" if isinstance(reason, str) else "")
         return f"The episode is over: {why}."
     left_s = computer.time_left_s
     left = "" if left_s is None else f", with at most {left_s:.1f} s left"
-    if computer.clock == "lockstep":
+    if frozen:
         return f"The episode is paused while you think{left if left_s is None else f'{left} of its own time'}."
     return f"The episode keeps running while you think{left}."
 

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from .acts import Act, ActFor, Click, Drag, Hold, Look, Mark, Move, Place, Press, Scroll, Type, Wait, Where
+from .acts import Act, ActFor, Click, Drag, Hold, Look, Mark, Move, Place, Press, Scroll, Step, Type, Wait, Where
 from .answer import Answer
 from .computer import Computer, Frame
 from .images import Image
@@ -28,6 +28,7 @@ __all__ = [
     "Place",
     "Press",
     "Scroll",
+    "Step",
     "Tree",
     "Type",
     "View",

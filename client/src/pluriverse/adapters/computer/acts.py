@@ -20,6 +20,7 @@ Chord = tuple[int, ...]
 MAX_TEXT_CHARS: Final = 10_000
 MAX_REPEAT: Final = 100
 MAX_SECONDS: Final = 100.0
+MAX_STEP_FRAMES: Final = 6000
 MAX_WHEEL_CLICKS: Final = 100
 MAX_PATH_POINTS: Final = 1000
 MAX_EVENTS: Final = 1000
@@ -99,6 +100,13 @@ class Wait:
 
 
 @dataclass(frozen=True, slots=True)
+class Step:
+    """Let so many frames pass."""
+
+    frames: int
+
+
+@dataclass(frozen=True, slots=True)
 class Look:
     """Give the model a picture: of the screen, or of a part (left, top, right, bottom) enlarged."""
 
@@ -121,4 +129,4 @@ class ActFor:
     ms: float
 
 
-Act = Move | Click | Hold | Drag | Scroll | Type | Press | Wait | Look | Where | ActFor
+Act = Move | Click | Hold | Drag | Scroll | Type | Press | Wait | Step | Look | Where | ActFor

@@ -17,6 +17,7 @@ from .acts import (
     MAX_PATH_POINTS,
     MAX_REPEAT,
     MAX_SECONDS,
+    MAX_STEP_FRAMES,
     MAX_TEXT_CHARS,
     MAX_WHEEL_CLICKS,
     Act,
@@ -31,6 +32,7 @@ from .acts import (
     Place,
     Press,
     Scroll,
+    Step,
     Type,
     Wait,
 )
@@ -120,13 +122,20 @@ def wait(seconds: Annotated[float, Field(ge=0, le=MAX_SECONDS, description="how 
     return Wait(seconds)
 
 
+def step_frames(
+    frames: Annotated[int, Field(ge=1, le=MAX_STEP_FRAMES, description="how many")],
+) -> Act:
+    """Let frames of the environment's time pass, exactly so many in lockstep."""
+    return Step(frames)
+
+
 def look(region: Region = None) -> Act:
     """Look at the screen, or at a part of it enlarged."""
     return Look(region)
 
 
 ACTING: Final[tuple[Callable[..., Act], ...]] = (
-    click, move_pointer, hold_button, drag, scroll, type_text, press_keys, wait,
+    click, move_pointer, hold_button, drag, scroll, type_text, press_keys, wait, step_frames,
 )  # fmt: skip
 _CHECKED: Final = {call.__name__: validate_call(call) for call in (*ACTING, look)}
 

@@ -22,12 +22,13 @@ from pluriverse.env.connections import Clock
 from pluriverse.errors import ActionError, ResetNeeded
 from pluriverse.remotes import RemoteManager
 from pluriverse.rewarder.result import Result
+from pluriverse.vnc.keys import key_name
 
-from .acts import MAX_BATCH, Act, ActFor, Look, Where
+from .acts import MAX_BATCH, Act, ActFor, Look, Step, Where
 from .answer import NOT_EXECUTED, Answer, ignoring
 from .images import Format, Image, shown
 from .marks import draw, draw_pointer
-from .script import Hand
+from .script import MASKS, Hand
 from .tree import Tree, middle
 from .view import View
 
@@ -126,13 +127,25 @@ class Computer:
     @property
     def time_left_s(self) -> float | None:
         """The seconds that the episode has left at most, of the environment's time; None: no limit is known."""
-        limit, result = self.described.time_limit, self._core.result(0)
+        limit = self.described.time_limit
         if limit is None:
             return None
-        passed_ms = result.elapsed * self.frame_ms
-        if self.clock == "realtime":
-            passed_ms = 0.0 if result.running_since is None else 1000 * (steady.now() - result.running_since[1])
-        return 0.0 if result.over else max(0.0, limit - passed_ms / 1000)
+        return 0.0 if self._core.result(0).over else max(0.0, limit - self.passed_s)
+
+    @property
+    def passed_s(self) -> float:
+        """The seconds of the environment's time that the episode has lasted."""
+        result = self._core.result(0)
+        if self.clock == "lockstep":
+            return result.elapsed * self.frame_ms / 1000
+        return 0.0 if result.running_since is None else steady.now() - result.running_since[1]
+
+    @property
+    def held(self) -> list[str]:
+        """The names of the keys and buttons that are held between two calls."""
+        mask = self._hand.pointer.buttonmask
+        buttons = [f"{button} button" for button, bit in MASKS.items() if mask & bit]
+        return [*map(key_name, self._keys), *buttons]
 
     def begin(
         self,
@@ -176,6 +189,9 @@ class Computer:
             return self._answer(f"X={x},Y={y}")
         if isinstance(act, Look):
             return self._answer(image=self.look(act.region))
+        if isinstance(act, Step):
+            self.send([], act.frames)
+            return self._answer()
         before = self._hand.pointer
         script = self._hand.plan(act)
         try:
@@ -308,6 +324,11 @@ class Computer:
         self.refresh()
         return self.standing()
 
+    def take_passed_s(self) -> float:
+        """Return how many seconds of the environment's time have passed since this was last asked in this episode."""
+        before, self._passed_s = self._passed_s, self.passed_s
+        return max(0.0, self._passed_s - before)
+
     def standing(self) -> Result:
         """Return how the episode stood at the last frame that was waited for."""
         reward, self._reward = self._reward, 0.0
@@ -333,8 +354,9 @@ class Computer:
         self.last_tree: Tree | None = None
         """What was last read of what is on the screen, in this episode."""
         self._pointer = self._hand.pointer.x, self._hand.pointer.y
+        self._keys: dict[int, None] = {}
         self._encoder = self.actions.encoder()
-        self._reward = self._unanswered = self._total = 0.0
+        self._reward = self._unanswered = self._total = self._passed_s = 0.0
 
     def _answer(self, message: str = "", image: Image | None = None) -> Answer:
         reward, self._unanswered = self._unanswered, 0.0
@@ -393,6 +415,10 @@ class Computer:
         for event in events:
             if isinstance(event, PointerEvent):
                 self._pointer = event.x, event.y
+            elif isinstance(event, KeyEvent) and event.down:
+                self._keys[event.keysym] = None
+            elif isinstance(event, KeyEvent):
+                self._keys.pop(event.keysym, None)
         self._take()
 
     def _take(self) -> None:

@@ -36,6 +36,7 @@ from .acts import (
     Place,
     Press,
     Scroll,
+    Step,
     Type,
     Wait,
     Where,
@@ -63,7 +64,7 @@ CLICK_MS: Final = 10.0
 DRAG_MS: Final = 15.0
 
 # Bits of a pointer event's mask.
-_MASKS: Final[dict[Button, int]] = {"left": 1, "middle": 2, "right": 4, "back": 128, "forward": 256}
+MASKS: Final[dict[Button, int]] = {"left": 1, "middle": 2, "right": 4, "back": 128, "forward": 256}
 _WHEEL_UP, _WHEEL_DOWN, _WHEEL_LEFT, _WHEEL_RIGHT = 8, 16, 32, 64
 _WHEEL: Final = 8 | 16 | 32 | 64
 
@@ -137,7 +138,7 @@ class Hand:
                 writer.ms += _ms(1, 1000 * seconds)
             case ActFor(events, ms):
                 writer.act_for(events, ms)
-            case Look() | Where():
+            case Step() | Look() | Where():
                 pass
         self.pointer = writer.pointer
         at_once = isinstance(act, Click) and act.count > 1 and not self._quick_ms
@@ -173,9 +174,9 @@ class _Writer:
             down_ms = PRESS_MS if count == 1 else self.quick_ms
             for number in range(count):
                 self.ms += self.quick_ms if number else 0
-                self.button(_MASKS[button], True)
+                self.button(MASKS[button], True)
                 self.ms += down_ms
-                self.button(_MASKS[button], False)
+                self.button(MASKS[button], False)
 
     def drag(self, path: Sequence[Place], holding: Chord) -> None:
         points = [self._place(place) for place in path]

@@ -72,7 +72,7 @@ class PluriverseEnv(gymnasium.Env[Any, Any]):
             measured = False if options.get("clock") == "lockstep" else "full"
         self._measured: Measured = check_measured(measured)
         validation.choice("render_mode", render_mode, (None, *RENDER_MODES))
-        self._made_of = env_id, remotes, options
+        self._made_of: tuple[str | None, Any, dict[str, Any]] = env_id, remotes, options
         self.core: Core = open_core(env_id, remotes, 1, whole_screens=render_mode is not None, **options)
         self._renderer = Renderer(self.core)
         self._observations = Observations(self.core.spaces, self.core.pictures, self.core.audio_shape)
