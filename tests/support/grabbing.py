@@ -1,4 +1,4 @@
-"""A game that grabs the pointer, by SDL 2 or 1.2: shows how far it has been turned, and which buttons are held."""
+"""A game that grabs the pointer, by SDL 2 or 1.2: shows how far it was turned, which buttons are held, and one of a pad's."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,7 +8,7 @@ import ctypes, sys, time
 
 name = sys.argv[1]
 sdl = ctypes.CDLL(name)
-sdl.SDL_Init(0x20)
+sdl.SDL_Init(0x220)
 if name == "libSDL2-2.0.so.0":
     Rectangle, number = ctypes.c_int * 4, ctypes.c_void_p
     sdl.SDL_CreateWindow.restype = sdl.SDL_GetWindowSurface.restype = ctypes.c_void_p
@@ -29,10 +29,13 @@ def fill(x, y, width, height, colour):
     sdl.SDL_FillRect(screen, ctypes.byref(Rectangle(x, y, width, height)), ctypes.c_uint32(colour))
 
 
+sdl.SDL_JoystickOpen.restype = ctypes.c_void_p
+pad = ctypes.c_void_p(sdl.SDL_JoystickOpen(0))
 turned, by = [0, 0], [ctypes.c_int(), ctypes.c_int()]
 while True:
     sdl.SDL_PumpEvents()
     buttons = sdl.SDL_GetRelativeMouseState(*map(ctypes.byref, by)) & 0x1FF
+    buttons |= (sdl.SDL_JoystickGetButton(pad, 0) & 1) << 9
     turned = [before + now.value for before, now in zip(turned, by)]
     for row, value in enumerate((*turned, buttons)):
         for bit in range(16):

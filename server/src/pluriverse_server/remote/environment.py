@@ -17,7 +17,7 @@ from typing import Any, Final, TypeVar, cast
 from msgspec import structs
 from pluriverse_protocol import messages, reports
 from pluriverse_protocol.episodes import State
-from pluriverse_protocol.events import Event, JoystickEvent
+from pluriverse_protocol.events import Event, JoystickEvent, RelativePointerEvent
 from pluriverse_protocol.kinds import read
 from pluriverse_protocol.pads import PLACES
 from pluriverse_protocol.sound import RATE
@@ -117,6 +117,7 @@ class EnvironmentService:
         self.output_listeners: list[Callable[[Output], None]] = []
         self.joystick_listeners: list[Callable[[JoystickEvent], None]] = []
         self._tilted: dict[str, None] = {}
+        self._held_by_viewers: dict[Event, None] = {}  # as what lets go of it
         # In lockstep: what was last sent to the program about viewers, and when a change is sent.
         self._told_watched: bool | None = None
         self._telling: asyncio.TimerHandle | None = None
@@ -274,9 +275,27 @@ class EnvironmentService:
     async def act_of_viewer(self, asked: Mapping[str, Any]) -> None:
         """Inject ``asked["events"]``, which VNC doesn't know, of a person, who may press everything."""
         try:
-            await self._inject(read(messages.Action, {"action": asked["events"]}).action, None)
+            events = read(messages.Action, {"action": asked["events"]}).action
+            await self._inject(events, None)
         except RequestError as error:
             raise Refused(str(error)) from None
+        for event in events:
+            if isinstance(event, JoystickEvent):
+                at_rest, is_held = JoystickEvent(event.name, 0.0), event.value
+            elif isinstance(event, RelativePointerEvent):
+                at_rest, is_held = RelativePointerEvent(0, 0, 0), event.buttonmask
+            else:
+                continue
+            self._held_by_viewers.pop(at_rest, None)
+            if is_held:
+                self._held_by_viewers[at_rest] = None
+
+    async def viewer_left(self, asked: Mapping[str, Any]) -> None:
+        """Let go of what viewers hold by ``act_of_viewer``, since one of them has left."""
+        del asked
+        held, self._held_by_viewers = self._held_by_viewers, {}
+        with contextlib.suppress(RequestError):
+            await self._inject([*held], None)
 
     async def _inject(self, events: Sequence[Event], permitted: Permitted | None) -> None:
         joystick = [event for event in events if isinstance(event, JoystickEvent)]

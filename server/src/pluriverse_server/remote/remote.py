@@ -25,7 +25,7 @@ from pluriverse_server.programs.catalogue import load_catalogue, require_environ
 from pluriverse_server.settings import Settings
 from pluriverse_server.sound import FILE as SOUND_FILE
 from pluriverse_server.tasks import TaskFailed, call_later, first_failure, start_task
-from pluriverse_server.viewer.routes import Question
+from pluriverse_server.viewer.routes import LEFT, Question
 from pluriverse_server.viewer.sessions import ViewerSessions
 
 from .child_user import let_in, user_for_children
@@ -165,7 +165,8 @@ class Remote:
             settings, manifest, catalogue, runtime_dir, http_auth, vnc_proxy, self._changed
         )
         sockets = screen.viewer_socket, screen.watchers_socket
-        questions = {"world": service.show_world, "act": service.act_of_viewer, **self._questions}
+        acts = {"act": service.act_of_viewer, LEFT: service.viewer_left}
+        questions = {"world": service.show_world, **acts, **self._questions}
         sound = screen.xauthority.with_name(SOUND_FILE)
         views = Views(
             self.status, service.render_metrics, lambda: screen.answers, *sockets, vnc_proxy.take, sound, questions

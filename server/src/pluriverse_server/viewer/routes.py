@@ -29,6 +29,9 @@ from .web_app import FULL, Auth, WebApp
 
 Question = Callable[[Mapping[str, Any]], Awaitable[Any]]
 
+# What is asked as the picture of one who controls closes.
+LEFT: Final = "left"
+
 NO_CONTROL: Final = "This password or token only allows viewing.\n"
 
 
@@ -100,6 +103,9 @@ class Viewer:
                 await bridge.carry(websocket, self._vnc_socket if control else self._watchers_socket)
         except TooManyViewers as error:
             await close(websocket, WSCloseCode.TRY_AGAIN_LATER, str(error))
+        finally:
+            if control and LEFT in self._questions:
+                await self._questions[LEFT]({})
         return websocket
 
     async def _state(self, request: web.Request, who: Token) -> web.StreamResponse:

@@ -2,7 +2,7 @@
 
 import contextlib
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any, cast
 
@@ -15,6 +15,7 @@ from pluriverse_protocol.events import PointerEvent
 from support.grabbing import GRABBING, shown
 from support.remotes import MachineRemote, on_machine
 from support.scraped import ENV, write_runtime
+from websockets.sync.client import connect
 
 pytestmark = [pytest.mark.slow, pytest.mark.display]
 
@@ -24,10 +25,15 @@ DEADLINE_S = 20.0
 @pytest.fixture(scope="module", params=["libSDL2-2.0.so.0", "libSDL-1.2.so.0"])
 def game(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[MachineRemote]:
     """A remote of a game that grabs the pointer."""
-    folder: Path = tmp_path_factory.mktemp("grabbing")
+    with grabbing(tmp_path_factory.mktemp("grabbing"), request.param) as remote:
+        yield remote
+
+
+@contextlib.contextmanager
+def grabbing(folder: Path, library: str, **program: Any) -> Generator[MachineRemote]:
     write_runtime(
         folder,
-        program={"command": ["python", "game.py", request.param], "clock": ["realtime", "lockstep"]},
+        program={"command": ["python", "game.py", library], "clock": ["realtime", "lockstep"], **program},
         reset={"by": "restart", "start": []},
         rewards=[],
         spaces={"pointer": True, "relative": True, "buttons": 9},
@@ -39,10 +45,10 @@ def game(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 
 def until_shown(env: PluriverseEnv, action: Any, wanted: tuple[int, int, int]) -> None:
     """Act once, and look until the game shows this."""
-    seen = shown(env.step(action)[0])
+    seen, idle = shown(env.step(action)[0]), type(action)()
     deadline = time.monotonic() + DEADLINE_S
     while seen != wanted and time.monotonic() < deadline:
-        seen = shown(env.step({})[0])
+        seen = shown(env.step(idle)[0])
     assert seen == wanted
 
 
@@ -68,6 +74,18 @@ def test_a_person_turns_it_in_the_viewer(game: MachineRemote) -> None:
             answer = httpx.post(asked, json={"events": [["RelativePointerEvent", dx, -3, 4]]})
             assert answer.status_code == status, answer.text
         until_shown(env, {}, (x + 9, y - 3, 4))
+
+
+def test_what_a_person_holds_in_the_viewer_is_let_go_of_as_they_leave(tmp_path: Path) -> None:
+    with grabbing(tmp_path, "libSDL2-2.0.so.0", pads=1) as game:
+        viewer = f"//127.0.0.1:{game.port}/viewer/%s?password={game.password}&control=1"
+        held = {"events": [["RelativePointerEvent", 9, -3, 4], ["JoystickButton0Event", 1]]}
+        with contextlib.closing(PluriverseEnv(ENV, remotes=game.address, actions="events")) as env:
+            x, y, _ = shown(cast("NDArray[np.uint8]", env.reset()[0]))
+            with connect("ws:" + viewer % "vnc"):
+                httpx.post("http:" + viewer % "ask/act", json=held).raise_for_status()
+                until_shown(env, [], (x + 9, y - 3, 4 | 1 << 9))
+            until_shown(env, [], (x + 9, y - 3, 0))
 
 
 def test_a_place_still_is_one(game: MachineRemote) -> None:
