@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import time
+from itertools import cycle, islice
 from typing import Any, Final
 
+from pluriverse.adapters.computer import Computer
 from remote import PONG, our_pong, playing_agent
 from report import Effort, Figures, Line, Measurement, Target, percentile
 from support.agent import Agent
@@ -21,12 +23,20 @@ NEW_GAMES: Final = (
 )  # fmt: skip
 
 
+# Tasks of one remote, that begin in turn; programs begin by worlds.
+PAGES: Final = tuple(f"wob.mini.{name}-v0" for name in ("ClickTest", "ClickButton", "EnterText", "ClickDialog"))
+PROGRAMS: Final = tuple(f"desktop.{name}-v0" for name in ("KoboDeluxe", "Powermanga", "Vitetris"))
+
+
 def run(effort: Effort) -> Figures:
     """Milliseconds."""
     games = NEW_GAMES[: effort.of(20, 6)]
     played, new = asyncio.run(_reset_ours(effort.of(60, 15), games))
     plain_played, plain_new = _reset_plain(effort.of(60, 15), games)
     figures: Figures = {}
+    for key, ids in (("page", PAGES), ("program", PROGRAMS)):
+        times = _begin_others(ids, effort.of(60, 12))
+        figures |= {f"{key}_p50": percentile(times, 50), f"{key}_p95": percentile(times, 95)}
     for key, times in (("played", played), ("new", new), ("plain_played", plain_played), ("plain_new", plain_new)):
         figures[f"{key}_p50"] = percentile(times, 50)
         figures[f"{key}_p90"] = percentile(times, 90)
@@ -66,6 +76,14 @@ def _episode_of_last_description(agent: Agent) -> str:
     return last["headers"]["episode_id"]
 
 
+def _begin_others(ids: tuple[str, ...], count: int) -> list[float]:
+    """From asking a remote that runs for another environment until its first picture is there, in lockstep."""
+    with Computer(ids[0], "local:1", clock="lockstep") as computer:
+        for env_id in ids * 2:
+            computer.begin(1, env=env_id)
+        return [_timed(lambda env_id=env_id: computer.begin(1, env=env_id)) for env_id in islice(cycle(ids), count)]
+
+
 def _reset_plain(count: int, games: tuple[str, ...]) -> tuple[list[float], list[float]]:
     """Gymnasium alone, in this process: no screen, no message, no other process."""
     import ale_py
@@ -103,6 +121,10 @@ MEASUREMENT: Final = Measurement(
         Line("reset of an Atari game → running, p90", "ms", "played_p90", None, "plain_played_p90", RESET),
         Line("reset to a game not played yet → running, p50", "ms", "new_p50", None, "plain_new_p50", MAKE),
         Line("reset to a game not played yet → running, p90", "ms", "new_p90", None, "plain_new_p90", MAKE),
+        Line("another page begins in a running remote, p50", "ms", "page_p50", Target(50)),
+        Line("another page begins in a running remote, p95", "ms", "page_p95", Target(100)),
+        Line("another program begins in a running remote, p50", "ms", "program_p50", Target(30)),
+        Line("another program begins in a running remote, p95", "ms", "program_p95", Target(60)),
     ),
     run,
 )

@@ -7,10 +7,9 @@ Its actions are read as calls of pluriverse's own tools, which check their argum
 """
 
 import argparse
-import base64
 from typing import Any
 
-from pluriverse.adapters.computer import Act, Answer, Computer, Image, calls
+from pluriverse.adapters.computer import Act, Answer, Computer, calls
 from pluriverse.errors import ActionError
 
 TOOLS = [{"type": "computer"}]
@@ -24,7 +23,7 @@ WAIT_S = 2.0
 
 def play(client: Any, computer: Computer, model: str, asks: str) -> float:
     """Let a model play the episode that runs; return what it earned."""
-    seen = {"type": "input_image", "image_url": address(computer.look()), "detail": "original"}
+    seen = {"type": "input_image", "image_url": computer.look().data_url(), "detail": "original"}
     given: list[Any] = [{"role": "user", "content": [{"type": "input_text", "text": asks}, seen]}]
     before = None
     while not computer.over:
@@ -44,7 +43,7 @@ def answered(computer: Computer, call: Any) -> list[dict[str, Any]]:
         raise SystemExit(f"a person is to look at this first: {call.pending_safety_checks}")
     actions = [action.model_dump(exclude_none=True) for action in call.actions or ()]
     answers = computer.do_all([lambda action=action: read(action) for action in actions])
-    output = {"type": "computer_screenshot", "image_url": address(computer.seen())}
+    output = {"type": "computer_screenshot", "image_url": computer.seen().data_url()}
     items: list[dict[str, Any]] = [{"type": "computer_call_output", "call_id": call.call_id, "output": output}]
     if why := failures(answers):
         items.append({"role": "user", "content": [{"type": "input_text", "text": why}]})
@@ -97,11 +96,6 @@ def clicks(pixels: int) -> int:
 def failures(answers: list[Answer]) -> str:
     """Return what the model is told of actions that failed, or of which keys were ignored."""
     return "\n".join(f"action {number}: {each.message}" for number, each in enumerate(answers, 1) if each.message)
-
-
-def address(image: Image) -> str:
-    """Return a picture as a URL."""
-    return f"data:{image.media_type};base64,{base64.b64encode(image.data).decode()}"
 
 
 def main() -> None:

@@ -1,5 +1,6 @@
 """A forked child and its parent's environments: a clear error at once in each call, and no harm to the parent."""
 
+import asyncio
 import contextlib
 import gzip
 import os
@@ -19,7 +20,7 @@ import pytest
 from pluriverse import forks
 from pluriverse.adapters import alf, dm_env, envpool
 from pluriverse.adapters.alf.thread_environment import ThreadEnvironment
-from pluriverse.adapters.computer import Computer, Look, Press
+from pluriverse.adapters.computer import AsyncComputer, Computer, Look, Press
 from pluriverse.adapters.gymnasium import PluriverseEnv, PluriverseVectorEnv
 from pluriverse.errors import Misuse
 from pluriverse.vnc import VncOptions
@@ -111,6 +112,23 @@ def of_alf(address: str) -> tuple[Any, list[Callable[[], Any]]]:
     return env, [env.reset, lambda: env.step(np.array([0])), env.render, env.get_info]
 
 
+class _Opened:
+    """An asynchronous computer that is opened and closed as others are."""
+
+    def __init__(self, address: str) -> None:
+        self.asynchronous = AsyncComputer(POLE, address, clock="lockstep")
+        asyncio.run(self.asynchronous.__aenter__())
+
+    def close(self) -> None:
+        asyncio.run(self.asynchronous.__aexit__())
+
+
+def async_computer(address: str) -> tuple[Any, list[Callable[[], Any]]]:
+    env = _Opened(address)
+    begin, end = env.asynchronous.begin, env.asynchronous.__aexit__
+    return env, [lambda: asyncio.run(begin()), lambda: asyncio.run(env.asynchronous.look()), lambda: asyncio.run(end())]
+
+
 def computer(address: str) -> tuple[Any, list[Callable[[], Any]]]:
     env = Computer(POLE, address, clock="lockstep")
     calls: list[Callable[[], Any]] = [
@@ -138,6 +156,7 @@ MADE: Final[dict[str, Callable[[str], tuple[Any, list[Callable[[], Any]]]]]] = {
     "envpool": of_envpool,
     "alf": of_alf,
     "computer": computer,
+    "async computer": async_computer,
 }
 
 

@@ -4,6 +4,7 @@ from typing import Any
 import pytest
 from pluriverse.adapters.backend import Phase
 from pluriverse.adapters.core import Core
+from pluriverse.env.connections import Clock
 from pluriverse.errors import ActionError, ConfigurationError, Misuse, RemoteFailed
 from pluriverse.vnc import VncOptions
 from support.remotes import daemon_at
@@ -48,6 +49,21 @@ def test_receive_that_nothing_comes_of_says_so(pong: Core) -> None:
         pong.receive(1, timeout_s=0)
     remote.resume()
     pong.receive(1)
+
+
+@pytest.mark.parametrize("clock", ["realtime", "lockstep"])
+def test_who_resets_a_remote_that_another_agent_has_taken_is_told_at_once(address: str, clock: Clock) -> None:
+    with Core(PONG, address, clock=clock) as core:
+        core.reset(0)
+        core.receive(1)
+        with Core(PONG, address, clock=clock, take_over=True):
+            for _ in range(2):
+                core.reset(0)
+                # Two minutes, if it waited for its place.
+                with pytest.raises(RemoteFailed, match=r"remote 0: .* another agent plays it"):
+                    core.receive(1, timeout_s=30)
+        core.reset(0)
+        assert core.receive(1) == [0]
 
 
 def test_environment_that_waits_for_its_agent_is_refused_in_real_time(address: str) -> None:

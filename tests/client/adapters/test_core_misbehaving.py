@@ -163,4 +163,4 @@ def test_episode_that_breaks_the_protocol_in_the_middle_is_truncated_and_the_nex
         core.reset(0)
         core.receive(1)
         assert core.result(0).first
-        core.env.require_wellbehaved(0)
+        core.env.require_usable(0)

@@ -116,7 +116,7 @@ class Core:
         """Whether the answers to the last call are still to be given, for those who ask and wait in one call."""
         self._answers = Answers()
         self.whole: Whole = self._answers.whole
-        self._clock = clock
+        self._clock: Clock | None = clock
         self._asked = pictures, actions, vnc, slots
         self._made: dict[str, Any] = {
             "frame_skip": frame_skip,
@@ -251,7 +251,8 @@ class Core:
             raise Misuse("only one environment by itself, which isn't recorded, can become another")
         before, described = self.env.asked, self.described
         clock = clock or self._clock
-        seed = secrets.randbits(DRAWN_SEED_BITS) if seed is None else validation.seed(seed)
+        seed = validation.seed(seed)
+        seed = secrets.randbits(DRAWN_SEED_BITS) if seed is None else seed
         self._answers.clear()
         self._backend.forget()
         try:
@@ -490,7 +491,7 @@ class Core:
             if result.disconnected:
                 # It is replaced as its end is taken.
                 self.env.poll([0])
-            self.env.require_wellbehaved(0)
+            self.env.require_usable(0)
             self.env.changed([0], LOOK_S)
         raise RemoteFailed(f"no episode of {self.env} began within {RECEIVE_S:g} s{self._why_away()}")
 

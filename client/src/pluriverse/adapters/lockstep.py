@@ -412,7 +412,7 @@ class Lockstep:
         if copy.granted is None:
             look = self._env.poll([copy.remote])[copy.remote]
             if look.masked_observation or look.episode_id is None:
-                self._env.require_wellbehaved(copy.remote)
+                self._env.require_usable(copy.remote)
                 return
             copy.granted = look.episode_id
         if copy.step_channel is None and not self._open_step_channel(copy):
@@ -430,7 +430,7 @@ class Lockstep:
         if copy.step_channel is None and not self._open_step_channel(copy):
             # One that is lost is replaced as it is looked at.
             self._env.poll([copy.remote])
-            self._env.require_wellbehaved(copy.remote)
+            self._env.require_usable(copy.remote)
             return
         if copy.step_channel is not None and copy.asked is None:
             self._ask_slot(copy, copy.step_channel)

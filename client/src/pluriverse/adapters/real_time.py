@@ -233,7 +233,7 @@ class RealTime:
                     del answers.waiting[index]
                     answers.ready.append(index)
                 elif player.phase is Phase.RESETTING:
-                    self._env.require_wellbehaved(index)
+                    self._env.require_usable(index)
         except BaseException as error:
             answers.whole.note(error)
             raise

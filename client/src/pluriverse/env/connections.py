@@ -30,7 +30,7 @@ from pluriverse.errors import (
     printable,
 )
 from pluriverse.remotes import Address, Attached, RemoteManager
-from pluriverse.rewarder.connection import Credentials, RewarderConnection
+from pluriverse.rewarder.connection import Credentials, Refused, RewarderConnection
 from pluriverse.rewarder.loop import BackgroundLoop
 from pluriverse.rfb import Region
 from pluriverse.rfb.errors import RfbError, RfbProtocolError
@@ -237,8 +237,8 @@ class RemoteConnections:
         self._mends = mend
         self._tokens = [secrets.token_hex(TOKEN_BYTES) for _ in range(manager.n)]
         self._backoffs = [Backoff() for _ in range(manager.n)]
-        self.misbehaved: dict[int, RemoteMisbehaved] = {}
-        """Why remotes were refused since their last reset."""
+        self.refused: dict[int, RemoteFailed] = {}
+        """Why remotes were refused, or refused us, since their last reset."""
         self.away: dict[int, str] = {}
         """Why remotes could not be reached when that was tried last."""
         self.failed: Exception | None = None
@@ -423,8 +423,9 @@ class RemoteConnections:
             except (RemoteError, ConfigurationError) as error:
                 log.warning("remote %d is still unreachable: %s", index, error)
                 self.away[index] = str(error)
-                if isinstance(error.__cause__, RemoteMisbehaved):
-                    self.misbehaved[index] = error.__cause__
+                if isinstance(error.__cause__, RemoteMisbehaved | Refused):
+                    self.refused[index] = error.__cause__
+                    self._notify(index)
             except Exception as error:
                 log.exception("remote %d can't be replaced", index)
                 self.failed = error

@@ -223,7 +223,7 @@ class VectorEnv(Env):
         """Ask every remote for a new episode; return ``[None] * n`` at once. What the old ones earned is dropped."""
         connections = self.require()
         self._resets.wanted = True
-        connections.misbehaved.clear()
+        connections.refused.clear()
         for index, connection in enumerate(connections.by_index):
             if connection is not None:
                 self._resets.send(index, connection.rewarder)
@@ -312,7 +312,7 @@ class VectorEnv(Env):
         connections, index, seed = self.require(), self._index(index), validation.seed(seed)
         self._resets.wanted = True
         self._resets.seeds[index] = seed
-        connections.misbehaved.pop(index, None)
+        connections.refused.pop(index, None)
         connection = connections.by_index[index]
         if connection is not None:
             self._resets.send(index, connection.rewarder)
@@ -387,11 +387,11 @@ class VectorEnv(Env):
         connection = self.require().by_index[self._index(index)]
         return connection.rewarder.described if connection is not None else None
 
-    def require_wellbehaved(self, index: int) -> None:
-        """Raise ``RemoteMisbehaved`` if a remote broke the protocol since its last reset."""
-        error = self.require().misbehaved.get(self._index(index))
+    def require_usable(self, index: int) -> None:
+        """Raise an error if a remote broke the protocol since its last reset, or has no place for us."""
+        error = self.require().refused.get(self._index(index))
         if error is not None:
-            raise RemoteMisbehaved(f"remote {index}: {error}") from error
+            raise type(error)(f"remote {index}: {error}") from error
 
     def wait(self, timeout_s: float, indices: Sequence[int] | None = None) -> bool:
         """Wait until a screen of ``indices``, or any rewarder, has something new; return False if none had in time.
@@ -488,7 +488,7 @@ class VectorEnv(Env):
             # A peek never returns the end of an episode; the next look does.
             return slot.poll(None, now)
         if isinstance(error, RemoteMisbehaved):
-            connections.misbehaved[index] = error
+            connections.refused[index] = error
         connections.drop(index, recover=self._replace_on_crash)
         if not self._replace_on_crash:
             raise RemoteFailed(f"remote {index} at {connection.address} broke: {error}") from error

@@ -94,6 +94,10 @@ class Credentials:
         return headers
 
 
+class Refused(RemoteFailed):
+    """A remote that answers has no place for this agent, such as one that another plays."""
+
+
 class _Connect(connect):
     """Follows no redirect, which would take the credentials to another host."""
 
@@ -315,8 +319,8 @@ class RewarderConnection:
                 self._note_refusal(headers, printable(message))
             case Close(message):
                 # One that comes before the description refuses this connection.
-                did = "hung up" if self.described is not None else "refused the connection"
-                self._fail(f"the remote at {self.name} {did}: {printable(message)}")
+                did, kind = ("hung up", RemoteFailed) if self.described else ("refused the connection", Refused)
+                self._fail(f"the remote at {self.name} {did}: {printable(message)}", kind)
             case message:
                 self._note(message, headers, received_at)
         self._on_change()

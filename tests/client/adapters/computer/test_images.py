@@ -1,3 +1,4 @@
+import base64
 import io
 
 import numpy as np
@@ -14,6 +15,9 @@ def test_a_png_is_the_picture_to_the_last_bit(height: int, width: int, seed: int
     picture = np.random.default_rng(seed).integers(0, 256, (height, width, 3), np.uint8)
     image = Image(picture, "png")
     assert image.media_type == "image/png"
+    assert np.array_equal(np.asarray(image.pil()), picture)
+    head, _, data = image.data_url().partition(",")
+    assert (head, base64.b64decode(data)) == ("data:image/png;base64", image.data)
     assert np.array_equal(np.asarray(Pillow.open(io.BytesIO(image.data))), picture)
 
 

@@ -1,12 +1,13 @@
 """Computer use: a screen to look at and hands that act.
 
-``Computer`` plays an environment; ``calls.read`` reads what language models ask for.
+``Computer`` plays an environment, ``AsyncComputer`` for asyncio; ``calls.read`` reads what language models ask for.
 """
 
 from __future__ import annotations
 
 from .acts import Act, ActFor, Click, Drag, Hold, Look, Mark, Move, Place, Press, Scroll, Step, Type, Wait, Where
 from .answer import Answer
+from .asynchronous import AsyncComputer
 from .computer import Computer, Frame
 from .images import Image
 from .tree import Tree
@@ -16,6 +17,7 @@ __all__ = [
     "Act",
     "ActFor",
     "Answer",
+    "AsyncComputer",
     "Click",
     "Computer",
     "Drag",

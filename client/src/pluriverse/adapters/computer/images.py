@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import io
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -43,12 +44,19 @@ class Image:
     def media_type(self) -> str:
         return f"image/{self.format}"
 
+    def pil(self) -> Pillow.Image:
+        """The picture for Pillow."""
+        return Pillow.fromarray(np.ascontiguousarray(self.pixels))
+
+    def data_url(self) -> str:
+        """The picture's file as a URL, as models of OpenAI's kind take it."""
+        return f"data:{self.media_type};base64,{base64.b64encode(self.data).decode()}"
+
     @cached_property
     def data(self) -> bytes:
         """The picture as a file."""
-        picture = np.ascontiguousarray(self.pixels)
         if self.format == "jpeg":
-            return simplejpeg.encode_jpeg(picture, JPEG_QUALITY, "RGB")
+            return simplejpeg.encode_jpeg(np.ascontiguousarray(self.pixels), JPEG_QUALITY, "RGB")
         file = io.BytesIO()
-        Pillow.fromarray(picture).save(file, "PNG", compress_type=Z_RLE)
+        self.pil().save(file, "PNG", compress_type=Z_RLE)
         return file.getvalue()
