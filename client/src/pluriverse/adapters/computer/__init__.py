@@ -5,7 +5,24 @@
 
 from __future__ import annotations
 
-from .acts import Act, ActFor, Click, Drag, Hold, Look, Mark, Move, Place, Press, Scroll, Step, Type, Wait, Where
+from .acts import (
+    Act,
+    ActFor,
+    Click,
+    Drag,
+    Hold,
+    Look,
+    Mark,
+    Move,
+    Place,
+    Press,
+    Scroll,
+    Step,
+    Submit,
+    Type,
+    Wait,
+    Where,
+)
 from .answer import Answer
 from .computer import Computer, Frame
 from .images import Image
@@ -29,6 +46,7 @@ __all__ = [
     "Press",
     "Scroll",
     "Step",
+    "Submit",
     "Tree",
     "Type",
     "View",
