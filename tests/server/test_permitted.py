@@ -1,7 +1,7 @@
 import pytest
 from pluriverse_protocol.env_spaces import Choice, Spaces
-from pluriverse_protocol.events import KeyEvent, PointerEvent
-from pluriverse_server.permitted import permitted_by
+from pluriverse_protocol.events import KeyEvent, PointerEvent, SubmitEvent
+from pluriverse_server.permitted import pass_on, permitted_by
 
 PROBE = 0xBEEF1
 LEFT, SPACE, STEP, CONTROL = 0xFF51, 0x20, 0x63, 0xFFE3
@@ -35,3 +35,18 @@ def test_every_key_may_be_released() -> None:
 @pytest.mark.parametrize("spaces", [None, Spaces(), Spaces(text=True, observation=(4,))])
 def test_spaces_that_name_no_input_permit_everything(spaces: Spaces | None) -> None:
     assert permitted_by(spaces, (PROBE,)) is None
+
+
+@pytest.mark.parametrize(
+    ("spaces", "passed"),
+    [
+        (Spaces(submit=True), {"key", "pointer", "submit"}),
+        (Spaces(keys=(LEFT,), submit=True), {"key", "submit"}),
+        (Spaces(pointer=True), {"pointer"}),
+        (None, {"key", "pointer"}),
+    ],
+)
+def test_who_may_submit_may_press_what_else_is_named_or_everything(spaces: Spaces | None, passed: set[str]) -> None:
+    events = {"key": KeyEvent(LEFT, True), "pointer": PointerEvent(1, 1, 1), "submit": SubmitEvent()}
+    permitted = permitted_by(spaces, ())
+    assert {name for name, event in events.items() if pass_on([event], permitted)} == passed

@@ -10,7 +10,7 @@ from msgspec.structs import fields
 from pluriverse_protocol import Headers, kinds, messages, reports
 from pluriverse_protocol.env_options import Option, OptionsOfEnv, OptionValues, Value
 from pluriverse_protocol.env_spaces import Choice, Spaces, SpacesOfEnv
-from pluriverse_protocol.events import Event, JoystickEvent, KeyEvent, PointerEvent, RelativePointerEvent
+from pluriverse_protocol.events import Event, JoystickEvent, KeyEvent, PointerEvent, RelativePointerEvent, SubmitEvent
 from pluriverse_protocol.limits import (
     MAX_CHOICE_NAME_CHARS,
     MAX_COORDINATE,
@@ -56,7 +56,10 @@ joystick_names = st.from_regex(r"\AJoystick[A-Za-z0-9]{1,32}Event\Z")
 motions = st.integers(-MAX_MOTION, MAX_MOTION)
 relative_pointer_events = st.builds(RelativePointerEvent, motions, motions, st.integers(0, 511))
 joystick_events = st.builds(JoystickEvent, joystick_names, numbers)
-events: st.SearchStrategy[Event] = st.one_of(key_events, pointer_events, relative_pointer_events, joystick_events)
+submit_events = st.just(SubmitEvent())
+events: st.SearchStrategy[Event] = st.one_of(
+    key_events, pointer_events, relative_pointer_events, joystick_events, submit_events
+)
 
 
 sides = st.integers(1, MAX_COORDINATE)

@@ -335,6 +335,24 @@ def score(
     raise typer.Exit(compare(runtime, recordings or (), write=write, mutations=mutate))
 
 
+def audit(
+    runtime: RuntimeArgument,
+    envs: Annotated[
+        list[str] | None, typer.Argument(help="The tasks' environments; by default all.", show_default=False)
+    ] = None,
+    seeds: Annotated[int, typer.Option(min=1, max=1000, help="How many seeds of each task are played.")] = 3,
+) -> None:
+    """Play each task of a runtime by its oracle, not at all, at random and into its traps; exit status 1 if one fails.
+
+    The oracle must earn 1, nothing and each trap 0, and random play at most 0.05. A seed must begin the same each time,
+    and others differently; the screen alone must not move a check; the words or the picture must say what varies. The
+    programs run on this machine, in lockstep if they can.
+    """
+    from .audit import audit as play
+
+    raise typer.Exit(play(runtime, envs or (), seeds))
+
+
 def build(
     runtime: RuntimeArgument,
     tag: Annotated[
@@ -395,6 +413,7 @@ for _name, _command, _example in (
     ("learn", learn, "my-game score"),
     ("crop", crop, "my-game/recordings/1.plrec title.png --at 2.5 --region 0,0,64,16"),
     ("score", score, "my-game"),
+    ("audit", audit, "my-tasks --seeds 20"),
     ("build", build, "my-game"),
 ):
     # What follows the program to look at is the program's own.

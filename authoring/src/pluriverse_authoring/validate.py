@@ -91,7 +91,17 @@ def validate(directory: Path, *, draft: bool = False) -> Validation:
     games = _read_games(directory, manifest, document, found.mistakes)
     if found.mistakes:
         return found
-    found.manifest = manifest = manifest.with_games([game for _, game in games]) if games else manifest
+    listed: list[tuple[Document, list[GameFile]]] = []
+    for file, game in games:
+        try:
+            listed.append((file, game.environments(directory, manifest.games or "", manifest.runtime.id)))
+        except ManifestError as error:
+            found.mistakes.append(file.problem(("tasks",), str(error)))
+    if found.mistakes:
+        return found
+    found.manifest = manifest = (
+        manifest.with_games([game for _, made in listed for game in made]) if games else manifest
+    )
     try:
         found.catalogue = asyncio.run(load_catalogue(directory, manifest))
     except ManifestError as error:
@@ -102,7 +112,7 @@ def validate(directory: Path, *, draft: bool = False) -> Validation:
     recordings = directory / FOLDER
     parts: list[tuple[Document, GameTables, list[EnvTable]]] = [(document, manifest, entries)]
     if games:
-        parts = [(file, game, [game.env]) for file, game in games]
+        parts = [(file, made[0], [game.env for game in made if game.env is not None]) for file, made in listed]
     for file, game, envs in parts:
         limited = all(manifest.environment(entry).time_limit_s is not None for entry in envs)
         missing = frozenset(missing_pictures(game, directory)) if draft else frozenset[str]()
@@ -305,7 +315,7 @@ def warnings_of(document: Document, game: GameTables, *, limited: bool) -> list[
         if isinstance(source, ScreenSource) and not isinstance(source, ChangeSource) and source.agree == 1:
             place = ("sources", name, "agree")
             found.append((place, "a half-drawn frame counts at once; agree = 2 waits for a second equal reading"))
-    if not game.episode.done:
+    if not game.episode.done and game.task is None:
         ends = "episodes end only with their time limit" if limited else "episodes never end"
         found.append(
             (("episode", "done"), f"missing: {ends}; add done = a condition of the sources, such as 'lives == 0'")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from pluriverse_protocol import bounded
-from pluriverse_protocol.installed import installed_runtimes
+from pluriverse_protocol.installed import installed_runtimes, task_id, task_names
 
 from pluriverse.errors import ConfigurationError, did_you_mean
 
@@ -95,10 +95,25 @@ def named_environments(folder: Path) -> list[str]:
     document = _document(folder / MANIFEST)
     tables: list[object] = document.get("envs", [])
     games = document.get("games")
+    runtime = _table(document, "runtime").get("id")
     if isinstance(games, str):
-        tables = [_document(path).get("env") for path in sorted((folder / games).glob("*.toml"))]
+        for path in sorted((folder / games).glob("*.toml")):
+            game = _document(path)
+            tables.append(game.get("env"))
+            tables += [{"id": task_id(str(runtime), name)} for name in _task_names(path.parent, game.get("tasks"))]
     ids = [cast("dict[str, Any]", table).get("id") for table in tables if isinstance(table, dict)]
     return [env_id for env_id in ids if isinstance(env_id, str)]
+
+
+def _task_names(folder: Path, file: object) -> list[str]:
+    """Return the names of the tasks of a game's file; none if it has none, or they can't be read."""
+    if not isinstance(file, str):
+        return []
+    try:
+        with (folder / file).open("rb") as source:
+            return task_names(bounded.read(source).decode())
+    except (OSError, ValueError, SyntaxError):
+        return []
 
 
 def _document(path: Path) -> dict[str, Any]:
@@ -118,7 +133,7 @@ def _table(document: dict[str, Any], name: str) -> dict[str, Any]:
 def runtimes_folders() -> Iterator[Path]:
     """Yield the folders of $PLURIVERSE_RUNTIMES, each a runtime's or one of runtimes.
 
-    Without the variable, ``runtimes`` of the checkouts that hold this package and the working folder.
+    Without the variable, ``runtimes`` and ``tasks`` of the checkouts that hold this package and the working folder.
     """
     if os.environ.get(VARIABLE):
         yield from (Path(place).expanduser().resolve() for place in os.environ[VARIABLE].split(os.pathsep) if place)
@@ -130,4 +145,6 @@ def runtimes_folders() -> Iterator[Path]:
             if place not in seen and any(place.glob(f"*/{MANIFEST}")):
                 seen.add(place)
                 yield place
+                if (parent / "tasks" / MANIFEST).is_file():
+                    yield parent / "tasks"
                 break

@@ -58,7 +58,8 @@ class Spaces(JsonObject, frozen=True):
     matter, whose events are ``pads.NAMES``. ``text``: whether text observations are sent. ``observation``: the shape of
     the structured observations, (nested) lists of floats; None if there are none, or if they aren't of one shape.
     ``step``: the X keysym of the key that makes an environment which waits for its agent go one step, with whatever
-    else is held; None: time goes on by itself, or each key is a step.
+    else is held; None: time goes on by itself, or each key is a step. ``submit``: whether agents
+    say that they are done.
     """
 
     discrete: Choices = always(())
@@ -71,6 +72,7 @@ class Spaces(JsonObject, frozen=True):
     pads: Pads = 0
     relative: Flag = False
     buttons: Buttons = 3
+    submit: Flag = False
 
     def __post_init__(self) -> None:
         expect(self.pointer or not self.relative, "'relative' needs 'pointer'")

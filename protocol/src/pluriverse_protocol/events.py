@@ -1,4 +1,4 @@
-"""An agent's input events: keys, pointer, joystick. On the wire each is a list that begins with its name."""
+"""An agent's events: keys, pointer, joystick, and that it is done. On the wire each is a list, its name first."""
 
 from __future__ import annotations
 
@@ -61,6 +61,10 @@ class RelativePointerEvent(_Listed, frozen=True, tag="RelativePointerEvent"):
     buttonmask: _Mask
 
 
+class SubmitEvent(_Listed, frozen=True, tag="SubmitEvent"):
+    """The agent says that it is done: the episode ends, with the grade of what is there."""
+
+
 class JoystickEvent(_Listed, frozen=True):
     """A joystick's axis or button takes a value."""
 
@@ -71,13 +75,16 @@ class JoystickEvent(_Listed, frozen=True):
 ScreenEvent = KeyEvent | PointerEvent | RelativePointerEvent
 """What a screen takes in."""
 
-Event = ScreenEvent | JoystickEvent
+Event = ScreenEvent | JoystickEvent | SubmitEvent
 
-_NAMED: Final[dict[Any, type[Event]]] = {kind.__name__: kind for kind in (KeyEvent, PointerEvent, RelativePointerEvent)}
+_NAMED: Final[dict[Any, type[Event]]] = {
+    kind.__name__: kind for kind in (KeyEvent, PointerEvent, RelativePointerEvent, SubmitEvent)
+}
 _TAKES: Final[dict[type[Event], str]] = {
     KeyEvent: f"a keysym of 0 to {MAX_KEYSYM:#x} and a boolean",
     PointerEvent: f"x and y of 0 to {MAX_COORDINATE} and a button mask of 0 to {MAX_BUTTONMASK}",
     RelativePointerEvent: f"dx and dy of -{MAX_MOTION} to {MAX_MOTION} and a button mask of 0 to {MAX_BUTTONMASK}",
+    SubmitEvent: "nothing",
     JoystickEvent: "one finite number",
 }
 

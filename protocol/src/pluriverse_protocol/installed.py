@@ -1,7 +1,8 @@
-"""Runtimes that were installed as packages: entry points of the group ``pluriverse.runtimes``."""
+"""Runtimes that were installed as packages: entry points of the group ``pluriverse.runtimes``; names of tasks."""
 
 from __future__ import annotations
 
+import ast
 from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
@@ -22,3 +23,14 @@ def installed_runtimes() -> dict[str, Path]:
         for folder in (spec and spec.submodule_search_locations) or ():
             found.setdefault(point.name, Path(folder))
     return found
+
+
+def task_names(source: str) -> list[str]:
+    """Return the tasks of a Python file, which isn't run: its classes without an underscore before their names."""
+    classes = (node for node in ast.parse(source).body if isinstance(node, ast.ClassDef))
+    return [node.name for node in classes if not node.name.startswith("_")]
+
+
+def task_id(runtime: str, name: str) -> str:
+    """Return the id of the environment that is a task."""
+    return f"{runtime}.{name}-v0"

@@ -40,6 +40,7 @@ from .events import (
     KeyEvent,
     PointerEvent,
     RelativePointerEvent,
+    SubmitEvent,
     checked,
 )
 from .kinds import Box, Count, EnvId, Fps, JsonObject, Number, String, always, read, write
@@ -301,6 +302,8 @@ def _payload(record: Record) -> tuple[bytes, bytes]:
             return b"M", _MOTION.pack(dx, dy, buttonmask)
         case JoystickEvent(name, value):
             return b"J", _JOYSTICK.pack(value) + name.encode()
+        case SubmitEvent():
+            return b"D", b""
 
 
 def _check_size(kind: bytes, payload: bytes, header: Header) -> None:
@@ -325,11 +328,13 @@ def _parse(kind: bytes, at: float, payload: bytes, header: Header) -> Record:
             return Input(at, PointerEvent(x, y, _buttons(buttonmask)))
         case b"M" if len(payload) == _MOTION.size:
             return Input(at, checked(RelativePointerEvent(*_MOTION.unpack(payload))))
+        case b"D" if not payload:
+            return Input(at, SubmitEvent())
         case b"J" if len(payload) > _JOYSTICK.size:
             name = payload[_JOYSTICK.size :].decode("ascii")
             return Input(at, checked(JoystickEvent(name, *_JOYSTICK.unpack_from(payload))))
         case _:
-            raise ValueError(f"{len(payload)} bytes of the kind {kind!r}, expected one of U, S, K, P, M and J")
+            raise ValueError(f"{len(payload)} bytes of the kind {kind!r}, expected one of U, S, K, P, M, J and D")
 
 
 def _buttons(mask: int) -> int:

@@ -44,6 +44,9 @@ MAX_REPORT_DEPTH: Final = MAX_DEPTH - 1
 # The ``reason`` of an episode that reached its time limit.
 TIME_LIMIT: Final = "time limit"
 
+# That of one which its agent has submitted.
+SUBMITTED: Final = "submitted"
+
 
 Cause = Annotated[
     Literal["page", "message", "process", "manifest"],
@@ -215,6 +218,12 @@ class Joystick(_Request, frozen=True, tag="joystick"):
     value: Number
 
 
+class Submit(_Request, frozen=True, tag="submit"):
+    """The agent says that it is done: end the episode, with what is earned by then."""
+
+    episode: Count
+
+
 class Delivered(_Request, frozen=True, tag="delivered"):
     """The reward message of a step of a Sync environment was sent at ``sent_at``: paint a later clock soon."""
 
@@ -242,7 +251,7 @@ class ShowWorld(_Request, frozen=True, tag="show_world"):
 
 
 Report = Ready | Reward | Done | Text | Observation | Frame | SlotFrames | Worlds | Readings | TreeRead | Lost
-Request = Reset | Stop | Joystick | Delivered | Watched | ReadTree | ShowWorld
+Request = Reset | Stop | Joystick | Submit | Delivered | Watched | ReadTree | ShowWorld
 
 REPORTS: Final[dict[str, type[Report]]] = {str(kind.__struct_config__.tag): kind for kind in get_args(Report)}
 REQUESTS: Final[dict[str, type[Request]]] = {str(kind.__struct_config__.tag): kind for kind in get_args(Request)}

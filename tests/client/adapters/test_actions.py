@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from pluriverse.adapters.actions import IDLE, ActionMap, Kind
 from pluriverse.errors import ActionError, ConfigurationError
+from pluriverse.spaces import ORDINARY_KEYS
 from pluriverse_protocol.env_spaces import Choice, Spaces
-from pluriverse_protocol.events import JoystickEvent, KeyEvent, PointerEvent, RelativePointerEvent
+from pluriverse_protocol.events import JoystickEvent, KeyEvent, PointerEvent, RelativePointerEvent, SubmitEvent
 
 LEFT, RIGHT, FIRE = 0xFF51, 0xFF53, ord("z")
 BOX = (10, 20, 100, 50)
@@ -79,6 +80,24 @@ def test_pointer_is_in_pixels_of_the_picture_and_stays_where_it_was() -> None:
     assert hand.events({"pointer": [0, 0], "keys": [1, 0]})[0] == PointerEvent(10, 20, 4)
     hand.forget()
     assert list(hand.events({"buttons": [0, 0, 0]})) == [PointerEvent(10, 20, 0)]
+
+
+@pytest.mark.parametrize(
+    ("spaces", "idle", "action"),
+    [
+        (Spaces(discrete=(Choice("wait", ()), Choice("left", (LEFT,))), submit=True), 0, 2),
+        (Spaces(keys=(LEFT,), submit=True), {"keys": [0]}, {"keys": [0], "submit": [1]}),
+        (Spaces(pointer=True, submit=True), {"buttons": [0, 0, 0]}, {"submit": [1]}),
+        (Spaces(pads=1, submit=True), {}, {"submit": [1]}),
+        (Spaces(submit=True), {"keys": [0] * len(ORDINARY_KEYS)}, {"submit": [1]}),
+    ],
+)
+def test_one_more_choice_or_part_says_that_the_agent_is_done(spaces: Spaces, idle: Any, action: Any) -> None:
+    actions = ActionMap(spaces, BOX)
+    encoder = actions.encoder()
+    assert SubmitEvent() not in encoder.events(idle)
+    assert list(encoder.events(action))[-1] == SubmitEvent()
+    assert actions.n == 3 if spaces.discrete else actions.arrays()["submit"].shape == (1,)
 
 
 def test_a_relative_pointer_moves_each_time_and_has_the_buttons_that_are_asked_for() -> None:

@@ -5,6 +5,7 @@ which stands for some keys), ``pads`` (a mapping of ``axes``, floats, ``buttons`
 gamepad after the other, as ``pluriverse_protocol.pads`` has them), ``keys`` (a 0 or 1 for each key), ``pointer`` (a
 mapping of ``pointer``: x and y in pixels of the picture, or how far it moves where that is what matters, ``buttons``:
 left, middle, right, and more if the environment says so, and ``keys``), and ``events`` (Universe's lists of events).
+Where agents say that they are done there is one more choice, the last, or in a mapping ``submit``, a 0 or 1.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any, Final, Literal, NamedTuple, Protocol, cast, get_args
 
 import numpy as np
 from pluriverse_protocol.env_spaces import Choice, Spaces
-from pluriverse_protocol.events import Event, JoystickEvent, KeyEvent, PointerEvent, RelativePointerEvent
+from pluriverse_protocol.events import Event, JoystickEvent, KeyEvent, PointerEvent, RelativePointerEvent, SubmitEvent
 from pluriverse_protocol.pads import AXES, LEAST, NAMES
 
 from pluriverse.env.actions import parse_action
@@ -63,9 +64,14 @@ class ActionMap:
         """``spaces`` None: not known. ``box`` is the picture: x, y, width and height in pixels of the screen."""
         self.permitted: frozenset[int] | None = spaces.permitted if spaces is not None else None
         """The keysyms that have an effect; None: possibly any."""
-        spaces = spaces if spaces is not None else Spaces(keys=ORDINARY_KEYS, pointer=True)
+        if spaces is None or (spaces.submit and spaces.permitted is None):
+            spaces = Spaces(keys=ORDINARY_KEYS, pointer=True, submit=spaces is not None)
         self.box: tuple[int, int, int, int] = box
+        self.submit: bool = spaces.submit
+        """Whether agents say that they are done."""
         self.choices: tuple[Choice, ...] = spaces.discrete
+        if spaces.discrete and spaces.submit:
+            self.choices += (Choice("submit", ()),)
         self.tap: bool = spaces.tap
         self.keys: tuple[int, ...] = spaces.keyboard
         self.relative: bool = spaces.relative
@@ -93,6 +99,7 @@ class ActionMap:
     def arrays(self) -> dict[str, Part]:
         """Return each array in an action."""
         keys = {"keys": Part((len(self.keys),), 1)} if self.keys else {}
+        keys |= {"submit": Part((1,), 1)} if self.submit else {}
         match self.kind:
             case "discrete":
                 return {"action": Part((), self.n - 1)}
@@ -113,6 +120,10 @@ class ActionMap:
                 )
 
     def encoder(self) -> ActionEncoder:
+        encoder = self._encoder()
+        return _Submitting(self, encoder) if self.submit and self.kind != "events" else encoder
+
+    def _encoder(self) -> ActionEncoder:
         match self.kind:
             case "discrete":
                 return _Taps(self) if self.tap else _Choices(self)
@@ -278,6 +289,31 @@ class _Pads(_Keys):
         ]
         self._values |= values
         return [*events, *(() if wanted is None else self.hold(wanted))]
+
+
+class _Submitting:
+    """With what says that the agent is done; that comes last."""
+
+    def __init__(self, actions: ActionMap, encoder: ActionEncoder) -> None:
+        self._actions = actions
+        self._encoder = encoder
+
+    @property
+    def ignored(self) -> Sequence[str]:
+        return self._encoder.ignored
+
+    def forget(self) -> None:
+        self._encoder.forget()
+
+    def events(self, action: Any) -> Sequence[Event]:
+        kind, n = self._actions.kind, self._actions.n
+        if kind == "discrete":
+            submits = action is not IDLE and _number(action, n) == n - 1
+        else:
+            parts = dict(_parts(action, *self._actions.arrays()))
+            submits = bool(_numbers(parts.pop("submit", [0]), 1, "submit")[0])
+            action = parts.get("keys", [0] * len(self._actions.keys)) if kind == "keys" else parts
+        return [*self._encoder.events(action), *([SubmitEvent()] if submits else [])]
 
 
 class _Events:

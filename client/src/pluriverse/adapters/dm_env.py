@@ -144,7 +144,13 @@ def action_spec(actions: ActionMap) -> Any:
         return specs.DiscreteArray(actions.n, np.int32, "action")
     keys = "\t".join(map(key_name, actions.keys))
     buttons = ("left", "middle", "right") if actions.kind == "pointer" else actions.pad_buttons
-    names = {"pointer": "x\ty", "axes": "\t".join(actions.axes), "buttons": "\t".join(buttons), "keys": keys}
+    names = {
+        "pointer": "x\ty",
+        "axes": "\t".join(actions.axes),
+        "buttons": "\t".join(buttons),
+        "keys": keys,
+        "submit": "submit",
+    }
     parts = {
         name: specs.BoundedArray(part.shape, part.kind or np.int32, part.least, part.most, names[name])
         for name, part in actions.arrays().items()

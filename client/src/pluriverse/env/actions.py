@@ -12,6 +12,7 @@ from pluriverse_protocol.events import (
     KeyEvent,
     PointerEvent,
     RelativePointerEvent,
+    SubmitEvent,
     checked,
     from_wire,
 )
@@ -61,7 +62,7 @@ def parse_action(action: Any, name: str = "the action") -> Action:
 def _parse_event(event: Any) -> Event:
     """The event that an agent's object stands for, checked as the protocol checks it."""
     match event:
-        case KeyEvent() | PointerEvent() | RelativePointerEvent() | JoystickEvent():
+        case KeyEvent() | PointerEvent() | RelativePointerEvent() | JoystickEvent() | SubmitEvent():
             return checked(event)
         case ("KeyEvent", str() as name, down):
             return from_wire(["KeyEvent", keysym(name), _plain(down)])

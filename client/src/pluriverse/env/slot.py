@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
-from pluriverse_protocol.events import Event, JoystickEvent, KeyEvent, PointerEvent, RelativePointerEvent
+from pluriverse_protocol.events import Event, JoystickEvent, KeyEvent, PointerEvent, RelativePointerEvent, SubmitEvent
 from pluriverse_protocol.messages import Describe
 from pluriverse_protocol.metadata import Metadata
 
@@ -58,7 +58,7 @@ class Slot:
             unseen.append(event)
             if isinstance(event, JoystickEvent):
                 self._unseen[event.name] = event if event.value else None
-            else:
+            elif not isinstance(event, SubmitEvent):
                 self._unseen[""] = RelativePointerEvent(0, 0, event.buttonmask) if event.buttonmask else None
         screen = self._screen
         if others := events if screen is None else unseen:

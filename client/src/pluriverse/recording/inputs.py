@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from pluriverse_protocol.events import Event, JoystickEvent, KeyEvent, PointerEvent, RelativePointerEvent
+from pluriverse_protocol.events import Event, JoystickEvent, KeyEvent, PointerEvent, RelativePointerEvent, SubmitEvent
 from pluriverse_protocol.pads import PLACES, fitted
 
 from pluriverse.adapters.actions import ActionMap
@@ -35,6 +35,7 @@ class HeldInputs:
         self.pressed: list[int] = []
         self.down: set[int] = set()
         self.clicked: int = 0
+        self.submitted: bool = False
         self._pads: dict[str, float] = {}
         self.tilted: dict[str, float] = {}
 
@@ -53,6 +54,8 @@ class HeldInputs:
             case RelativePointerEvent(dx, dy, buttonmask):
                 self.dx, self.dy, self._buttons = self.dx + dx, self.dy + dy, buttonmask
                 self.clicked |= buttonmask
+            case SubmitEvent():
+                self.submitted = True
             case JoystickEvent(name, value):
                 self._pads[name] = value
                 pressed = self.tilted.get(name, 0.0) if "Button" in name else value
@@ -63,6 +66,7 @@ class HeldInputs:
         self.down = set(self._keys)
         self.clicked = self._buttons
         self.dx = self.dy = 0
+        self.submitted = False
         self.tilted = dict(self._pads)
 
 
@@ -88,6 +92,8 @@ def _choices(actions: ActionMap) -> ActionReader:
     choices = [frozenset(choice.keys) for choice in actions.choices]
 
     def read(inputs: HeldInputs) -> int:
+        if inputs.submitted and actions.submit:
+            return actions.n - 1
         fitting = [index for index, keys in enumerate(choices) if keys <= inputs.down]
         return max(fitting, key=lambda index: len(choices[index]), default=0)
 
@@ -119,12 +125,13 @@ def _pads(actions: ActionMap, inputs: HeldInputs) -> Action:
 def _keys_and_pointer(actions: ActionMap, inputs: HeldInputs) -> Action:
     """Return each key that was down; with a pointer also its place or movement, and the buttons that were down."""
     keys = np.array([key in inputs.down for key in actions.keys], np.int8)
+    submit = {"submit": np.array([inputs.submitted], np.int8)} if actions.submit else {}
     if actions.kind == "keys":
-        return keys
+        return {"keys": keys, **submit} if submit else keys
     left, top, _, _ = actions.box
     part = actions.arrays()["pointer"]
     x, y = (inputs.dx, inputs.dy) if actions.relative else (inputs.x - left, inputs.y - top)
     place = np.clip((x, y), part.least, part.most)
     buttons = np.array([inputs.clicked >> bit & 1 for bit in range(actions.buttons)], np.int8)
-    parts = {"pointer": place.astype(np.int64), "buttons": buttons}
+    parts = {"pointer": place.astype(np.int64), "buttons": buttons, **submit}
     return parts | {"keys": keys} if actions.keys else parts

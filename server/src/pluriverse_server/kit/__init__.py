@@ -8,6 +8,8 @@ with the daemon through a ``Reporter``. A ``Program`` is the loop around these; 
 
 from __future__ import annotations
 
+from pluriverse_server.task import Look, Task
+
 from .block import BlockWindow, MetadataBlock
 from .connection import NoDisplay, XError
 from .keys import PROBE_KEYSYM, Keyboard, KeyEdge, KeyLatch
@@ -28,6 +30,7 @@ __all__ = [
     "KeyEdge",
     "KeyLatch",
     "Keyboard",
+    "Look",
     "MetadataBlock",
     "NoDaemon",
     "NoDisplay",
@@ -39,6 +42,7 @@ __all__ = [
     "Seen",
     "SteppedEpisode",
     "Steps",
+    "Task",
     "Window",
     "XError",
     "run_program",

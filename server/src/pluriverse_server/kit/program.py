@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from pluriverse_protocol.reports import Delivered, Request, Reset, Stop, Watched
+from pluriverse_protocol.reports import Delivered, Request, Reset, Stop, Submit, Watched
 
 from .block import MetadataBlock
 from .connection import NoDisplay
@@ -83,6 +83,9 @@ class Program(ABC):
     def delivered(self, sent_at: float) -> None:  # noqa: B027 - for programs with Sync environments
         """A step's reward was sent at ``sent_at``, UNIX seconds: a later clock is to be painted soon."""
 
+    def submit(self) -> None:  # noqa: B027 - for programs whose spaces have submit
+        """The agent says that it is done: the episode is to end. In lockstep its steps have a ``SubmitEvent``."""
+
     def drop_keys(self) -> None:
         """Forget what was pressed while there was no picture to answer; a key that is still down counts as held."""
         for edge in self._keyboard.events():
@@ -106,6 +109,8 @@ class Program(ABC):
                     self.reset(request)
                 case Delivered(_, sent_at):
                     self.delivered(sent_at)
+                case Submit():
+                    self.submit()
                 case Watched(watched):
                     self.lockstep.watched = watched
                 case _:

@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import Any, Final
 
 from pluriverse_protocol.env_spaces import Spaces
-from pluriverse_protocol.events import Event, KeyEvent
-from pluriverse_protocol.reports import TIME_LIMIT, Frame, Report, Reset
+from pluriverse_protocol.events import Event, KeyEvent, SubmitEvent
+from pluriverse_protocol.reports import SUBMITTED, TIME_LIMIT, Frame, Report, Reset
 
 from pluriverse_server.permitted import Permitted, permitted_by
 
@@ -70,6 +70,10 @@ class SteppedEpisode(ABC):
     def step(self, keys: frozenset[int]) -> Outcome:
         """Go on by one frame with these keysyms held, or where it is turn-based by the one that was pressed."""
 
+    def submit(self) -> Outcome:
+        """End as the agent says that it is done; return what that earns."""
+        return Outcome(0.0, terminated=True, reason=SUBMITTED)
+
     def skip(self, keys: frozenset[int]) -> Outcome:
         """Go on as ``step`` does, by a frame that is seen only if the episode ends with it."""
         return self.step(keys)
@@ -107,6 +111,9 @@ class SteppedEpisode(ABC):
             self._told = self.info()
         outcomes: list[Outcome] = []
         for event in events:
+            if isinstance(event, SubmitEvent) and not self.over:
+                self.over = True
+                outcomes.append(self.submit())
             if not isinstance(event, KeyEvent) or self.over:
                 continue
             self._latch.apply(event.keysym, down=event.down)

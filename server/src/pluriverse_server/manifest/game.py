@@ -10,7 +10,7 @@ from pydantic import Field, field_validator, model_validator
 
 from .conditions import names_in
 from .page import Expression
-from .sources import MAX_SOURCES, AnySource, Coordinate, Region, ScreenSource
+from .sources import MAX_SOURCES, AnySource, Coordinate, Region, ScreenSource, TaskSource
 from .spaces import Key
 from .table import Command, Condition, Conditions, Duration, Name, Table, checked, seconds, spelt
 
@@ -155,14 +155,15 @@ class RewardTable(Table):
     """Where reward comes from: the program's reports, a number in the page, or a source by its name.
 
     ``give``: ``change`` makes each change of the number reward, ``end`` the number itself when it is over, ``event``
-    gives 1 each time that it begins to hold (or that a log's line comes), ``second`` 1 for each second that it holds.
+    gives 1 each time that it begins to hold (or that a log's line comes), ``second`` 1 for each second that it holds,
+    ``submit`` the number itself if the agent has said that it is done.
     All are multiplied by ``scale``, and given only while ``when`` holds. ``begins``: what ``change`` counts from where
     an episode begins without a number to be read; else it counts from the first that is.
     """
 
     source: Annotated[str, Field(min_length=1, max_length=64)]
     value: Expression | None = None
-    give: Literal["change", "end", "event", "second"] = "change"
+    give: Literal["change", "end", "event", "second", "submit"] = "change"
     scale: Annotated[float, Field(ge=-MAX_SCALE, le=MAX_SCALE)] = 1.0
     when: Condition | None = None
     begins: float | None = None
@@ -172,7 +173,7 @@ class RewardTable(Table):
         if (self.source == "page") != (self.value is not None):
             raise ValueError('expected value, a JavaScript expression, with source = "page" and with no other')
         if self.source in OWN_SOURCES and (
-            self.give in ("event", "second") or self.when is not None or self.scale != 1.0
+            self.give in ("event", "second", "submit") or self.when is not None or self.scale != 1.0
         ):
             raise ValueError(
                 'expected give = "change" or "end", no when and no scale, with source = "page" or "reports"'
@@ -231,6 +232,11 @@ class GameTables(Table):
     sources: Annotated[dict[SourceName, AnySource], Field(max_length=MAX_SOURCES)] = {}
     episode: EpisodeTable = EpisodeTable()
     score: ScoreTable = ScoreTable()
+
+    @property
+    def task(self) -> TaskSource | None:
+        """The task that is to be done in it, if it was made of one."""
+        return next((source for source in self.sources.values() if isinstance(source, TaskSource)), None)
 
     @property
     def scraped(self) -> bool:

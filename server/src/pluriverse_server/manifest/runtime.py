@@ -16,18 +16,20 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pluriverse_protocol.env_options import Value, complete
 from pluriverse_protocol.env_spaces import Spaces
+from pluriverse_protocol.installed import task_id
 from pluriverse_protocol.limits import MAX_ENV_ID_CHARS, MAX_FPS, MAX_SLOTS, MIN_FPS
 from pluriverse_protocol.metadata import HEIGHT, WIDTH
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 
 from pluriverse_server.episode import Environment
+from pluriverse_server.task import Task, TaskError, load_tasks
 
-from .game import OWN_SOURCES, GameTables
+from .game import OWN_SOURCES, GameTables, ResetTable, RewardTable
 from .options import Options, OptionsTable
 from .page import MAX_ZOOM, PageTable
-from .sources import KINDS
+from .sources import KINDS, TaskSource
 from .spaces import SharedSpacesTable, SpacesTable
-from .table import MissingValue, Table, checked, fill, spelt
+from .table import MissingValue, Name, Table, checked, fill, placeholders, spelt
 
 FILE_NAME: Final = "runtime.toml"
 
@@ -154,9 +156,10 @@ class MissingTable(Table):
 
 
 class GameFile(GameTables):
-    """A game's own file: one environment of a runtime that has many programs."""
+    """A game's own file: one environment of a runtime that has many programs, or one for each of its ``tasks``."""
 
-    env: EnvTable
+    env: EnvTable | None = None
+    tasks: Name | None = None
     spaces: SpacesTable | None = None
     time_limit: TimeLimit | None = None
 
@@ -164,7 +167,49 @@ class GameFile(GameTables):
     def _is_scraped(self) -> GameFile:
         if self.program is None or not self.scraped:
             raise ValueError("expected [program], and [sources] with [[rewards]]")
+        if (self.env is None) == (self.tasks is None):
+            raise ValueError("expected [env] or tasks, one of the two")
+        if self.tasks is not None and self.rewards:
+            raise ValueError("expected no [[rewards]] with tasks, whose checks are what is earned")
+        if self.tasks is not None and (self.reset.by == "keys" or (self.reset.spares and not self.program.same_start)):
+            raise ValueError(
+                'expected reset.by = "restart" with tasks, and program.same_start with reset.spares: each begins in a '
+                "HOME of its own"
+            )
         return self
+
+    def environments(self, directory: Path, folder: str, runtime: str) -> list[GameFile]:
+        """Return itself, or what its tasks make of it; raise ManifestError if their file can't be used.
+
+        ``folder``: that of the games in ``directory``, the runtime's.
+        """
+        if self.tasks is None:
+            return [self]
+        file = f"{folder}/{self.tasks}"
+        try:
+            tasks = load_tasks(directory / file)
+        except TaskError as error:
+            raise ManifestError(str(error)) from None
+        return [
+            self._with_task(task_id(runtime, name), TaskSource(file=file, name=name, min=0.0, max=1.0), tasks[name])
+            for name in tasks
+        ]
+
+    def _with_task(self, env_id: str, source: TaskSource, task: Task) -> GameFile:
+        spaces = (self.spaces or SpacesTable()).model_copy(update={"submit": True, "text": True})
+        of_task: dict[str, Any] = {"words": task.words, "split": task.split, "difficulty": task.difficulty}
+        env = EnvTable(id=env_id, title=task.words, time_limit_s=float(task.seconds), spaces=spaces, **of_task)
+        changes = task.grade == "change"
+        done = {**self.episode.done, **({"done": f"{source.from_} >= 1"} if changes else {})}
+        return self.model_copy(
+            update={
+                "env": env,
+                "sources": {**self.sources, source.from_: source},
+                "rewards": [RewardTable(source=source.from_, give=task.grade, begins=0.0 if changes else None)],
+                "reset": self.reset if self.reset.by == "restart" else ResetTable(by="restart"),
+                "episode": self.episode.model_copy(update={"done": done}),
+            }
+        )
 
 
 class Manifest(GameTables):
@@ -250,9 +295,10 @@ class Manifest(GameTables):
                 }
             )
             for game in games
+            if game.env is not None
         ]
         manifest = self.model_copy(update={"envs": envs})
-        manifest._games = {game.env.id: game for game in games}
+        manifest._games = {game.env.id: game for game in games if game.env is not None}
         return manifest
 
     def zoomed(self, zoom: int) -> Manifest:
@@ -286,9 +332,16 @@ def fill_command(
     fps: float,
     home: str | None = None,
     options: Mapping[str, Value] = NO_OPTIONS,
+    task: Mapping[str, Any] | None = None,
 ) -> list[str]:
-    """Return the command with each ``{placeholder}`` replaced; ``home`` is a scraped program's."""
-    return _fill(command, "program.command", entry, str, {"seed": seed, "fps": fps, "home": home}, options)
+    """Return the command with each ``{placeholder}`` replaced; ``home`` is a scraped program's.
+
+    ``task`` are the parameters of a task; None: they aren't known yet, and left out.
+    """
+    given: dict[str, Any] = {"seed": seed, "fps": fps, "home": home}
+    names = [name for name in placeholders(command) if name.startswith("task.")] if task is None else ()
+    given |= dict.fromkeys(names, "") | {f"task.{name}": value for name, value in (task or {}).items()}
+    return _fill(command, "program.command", entry, str, given, options)
 
 
 def fill_address(
@@ -331,7 +384,7 @@ def load(directory: Path) -> Manifest:
     problems: list[str] = []
     for path in paths:
         try:
-            games.append(_read(path, GameFile))
+            games += _read(path, GameFile).environments(directory, manifest.games, manifest.runtime.id)
         except ManifestError as error:
             problems.append(str(error))
     if problems:

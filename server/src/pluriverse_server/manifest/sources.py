@@ -408,6 +408,16 @@ class ProcessSource(Source):
     agree: Annotated[int, Field(ge=1, le=60)] = 1
 
 
+class TaskSource(Source):
+    """What the check of a task says, 0 to 1: the class ``name`` in ``file``. Made of a game's ``tasks``."""
+
+    from_: Annotated[Literal["task"], Field(alias="from")] = "task"
+    file: Name
+    name: Name
+    agree: Annotated[int, Field(ge=1, le=60)] = 1
+    budget_ms: Annotated[float, Field(gt=0, le=10_000)] = 500.0
+
+
 _SCREEN_KINDS: Final = ("number", "text", "template", "count", "bar", "dial", "colour", "pixel", "change")
 _OTHER_KINDS: Final = ("python", "log", "file", "memory", "accessibility", "process")
 

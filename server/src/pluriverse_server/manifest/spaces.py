@@ -62,6 +62,7 @@ class SpacesTable(Table):
     text: bool = False
     observation: list[int] | None = None
     step: Key | None = None
+    submit: bool = False
 
     @model_validator(mode="after")
     def _fits_the_protocol(self) -> SpacesTable:
@@ -80,6 +81,7 @@ class SpacesTable(Table):
             observation=tuple(self.observation) if self.observation is not None else None,
             step=self.step,
             pads=pads,
+            submit=self.submit,
         )
 
 

@@ -27,7 +27,7 @@ def _check_pattern(pattern: str) -> None:
 
 
 # Placeholders in braces, in commands and addresses.
-KNOWN: Final = ("env", "env.<key>", "options.<name>", "seed", "fps", "home")
+KNOWN: Final = ("env", "env.<key>", "options.<name>", "task.<name>", "seed", "fps", "home")
 
 
 class MissingValue(Exception):
@@ -46,7 +46,7 @@ def placeholders(templates: Iterable[str]) -> list[str]:
 
 def check_known(templates: Iterable[str]) -> None:
     for name in placeholders(templates):
-        if name not in ("env", "seed", "fps", "home") and not re.fullmatch(r"(env|options)\.\w+", name):
+        if name not in ("env", "seed", "fps", "home") and not re.fullmatch(r"(env|options|task)\.\w+", name):
             known = ", ".join(f"{{{placeholder}}}" for placeholder in KNOWN)
             raise ValueError(f"unknown placeholder {{{name}}}; known: {known}")
 

@@ -17,7 +17,7 @@ from typing import Any, Final, TypeVar, cast
 from msgspec import structs
 from pluriverse_protocol import messages, reports
 from pluriverse_protocol.episodes import State
-from pluriverse_protocol.events import Event, JoystickEvent, RelativePointerEvent
+from pluriverse_protocol.events import Event, JoystickEvent, RelativePointerEvent, SubmitEvent
 from pluriverse_protocol.kinds import read
 from pluriverse_protocol.pads import PLACES
 from pluriverse_protocol.sound import RATE
@@ -268,7 +268,10 @@ class EnvironmentService:
         return self._machine.episode.episode_id
 
     async def act(self, events: Sequence[Event]) -> None:
-        """Inject key, pointer and joystick events in order, but for those that the environment's spaces don't name."""
+        """Inject key, pointer and joystick events in order, but for those that the environment's spaces don't name.
+
+        One that says that the agent is done comes last.
+        """
         await self._inject(events, self.permitted)
         self.metrics.actions.inc()
 
@@ -303,7 +306,11 @@ class EnvironmentService:
             raise RequestError(f"{joystick[0].name}: this environment doesn't support joystick events")
         for event in joystick:
             self._tilt(event)
-        others = pass_on([event for event in events if not isinstance(event, JoystickEvent)], permitted)
+        submits = [event for event in events if isinstance(event, SubmitEvent)]
+        if submits and not pass_on(submits, permitted):
+            raise RequestError("SubmitEvent: this environment ends by itself; its spaces have no submit")
+        others = [event for event in events if not isinstance(event, JoystickEvent | SubmitEvent)]
+        others = pass_on(others, permitted)
         if others:
             if self._injector is None:
                 raise RequestError("the screen is restarting; the action was dropped")
@@ -311,6 +318,8 @@ class EnvironmentService:
                 await self._injector.apply(others)
             except DisplayLost as error:
                 raise RequestError(f"the action was dropped: {error}") from error
+        if submits and self.ongoing is not None:
+            self.program.send(reports.Submit(self.ongoing))
 
     def _tilt(self, event: JoystickEvent) -> None:
         if event.value and event.name in PLACES:

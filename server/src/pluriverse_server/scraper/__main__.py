@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from pluriverse_protocol import metadata
 from pluriverse_protocol.errors import MalformedReport
-from pluriverse_protocol.reports import Joystick, ReadTree, Reset, ShowWorld, Stop, TreeRead, Worlds
+from pluriverse_protocol.reports import Joystick, ReadTree, Reset, ShowWorld, Stop, Submit, TreeRead, Worlds
 from Xlib.error import XauthError
 
 from pluriverse_server import event_loop
@@ -163,6 +163,8 @@ async def converse(
                     player.show(request.world)
                 elif isinstance(request, Joystick):
                     player.tilt(request)
+                elif isinstance(request, Submit):
+                    player.submit(request)
                 asking = asyncio.create_task(daemon.request(), name="requests")
     finally:
         for task in (stopping, asking, episode):

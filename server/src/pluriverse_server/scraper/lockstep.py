@@ -11,7 +11,7 @@ from typing import Any, Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pluriverse_protocol.events import Event, JoystickEvent
+from pluriverse_protocol.events import Event, JoystickEvent, SubmitEvent
 from pluriverse_protocol.reports import TIME_LIMIT, Done, Frame, Report, Reset
 
 from pluriverse_server.kit import Outcome, Seen
@@ -114,6 +114,8 @@ class ScrapedSteps(ReportedSteps):
         if self._stepped.pads is not None:
             joystick = [event for event in events if isinstance(event, JoystickEvent)]
             self._stepped.pads.apply(joystick, self._pace.now())
+        if any(isinstance(event, SubmitEvent) for event in events):
+            self._stepped.rules.submit(self._pace.unix())
         self.text = ""
         self._sound.clear()
         for _ in range(frames):
@@ -155,7 +157,7 @@ class ScrapedSteps(ReportedSteps):
         return reports
 
     def _break_off(self, reason: str) -> list[Report]:
-        reports = self._stepped.rules.cut(self._pace.unix(), reason)
+        reports = self._stepped.rules.cut(self._pace.unix(), reason, failed=True)
         self._stepped.break_off(reason)
         self._report(Cycle(self._pace.unix(), {}, 0.0), reports, self._sound[-1])
         return reports

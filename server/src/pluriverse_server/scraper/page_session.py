@@ -7,12 +7,13 @@ import logging
 import os
 import time
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
 from msgspec.structs import replace
-from pluriverse_protocol.reports import Cause, Joystick, Lost, Ready, Report, Reset
+from pluriverse_protocol.reports import Cause, Joystick, Lost, Ready, Report, Reset, Submit
 
 from pluriverse_server.display import AsyncInitialState, DisplayLost
 from pluriverse_server.manifest.page import origin_of
@@ -118,6 +119,10 @@ class PageSession:
 
     def tilt(self, joystick: Joystick) -> None:
         """Pages have no gamepads."""
+
+    def submit(self, submit: Submit) -> None:
+        if (reset := self._wanted) is not None and submit.episode == reset.episode:
+            start_task(self._submit(reset), "page: its last look")
 
     async def close(self) -> None:
         for task in self._tasks:
@@ -234,7 +239,19 @@ class PageSession:
             await self._step_channels.begin(stepped)
 
     def _steps(self, reset: Reset, clock: PageClock) -> PageSteps:
-        return PageSteps(reset, clock, self._report, self._step_failed)
+        return PageSteps(reset, clock, self._report, self._step_failed, partial(self._submit, reset))
+
+    async def _submit(self, reset: Reset) -> None:
+        """End the episode as its agent asks for it, after a last look."""
+        page = self._page
+        try:
+            if page is not None and not page.guard.dialog_open:
+                await page.check(CHECK_TIMEOUT_S)
+        except DevToolsError:
+            # It hangs, or was lost, which is reported elsewhere.
+            return
+        if reset is self._wanted and page is self._page and self._scores.running:
+            self._report(self._scores.submitted(reset.episode, time.time()))
 
     def _step_failed(self, stepped: PageSteps, error: Exception) -> None:
         if stepped is self._stepped and not isinstance(error, ConnectionLost):

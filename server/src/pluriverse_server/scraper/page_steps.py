@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Awaitable, Callable, Generator, Sequence
 from typing import Any
 
 import numpy as np
-from pluriverse_protocol.events import Event, ScreenEvent
+from pluriverse_protocol.events import Event, ScreenEvent, SubmitEvent
 from pluriverse_protocol.reports import TIME_LIMIT, Done, Frame, Observation, Ready, Report, Reset, Text
 
 from pluriverse_server.display import DisplayLost
@@ -31,13 +31,18 @@ class PageSteps(ReportedSteps):
         clock: PageClock,
         on_report: Callable[[Report], None],
         on_failure: Callable[[PageSteps, Exception], None],
+        on_submit: Callable[[], Awaitable[None]],
     ) -> None:
-        """``on_report`` must call ``hear``; ``on_failure`` gets why a step or frame couldn't be made."""
+        """``on_report`` must call ``hear``; ``on_failure`` gets why a step or frame couldn't be made.
+
+        ``on_submit`` ends the episode as the agent asks for it.
+        """
         super().__init__(reset)
         self.ready = False
         self._clock = clock
         self._on_report = on_report
         self._on_failure = on_failure
+        self._on_submit = on_submit
         self._frames_left = None if reset.time_limit_s is None else round(reset.time_limit_s * reset.fps)
         self._frames = 0
         self._reports = ReportPace()
@@ -66,6 +71,8 @@ class PageSteps(ReportedSteps):
                 await self._clock.apply(inputs)
             wanted = frames if self._frames_left is None else min(frames, self._frames_left)
             passed = await self._clock.advance(wanted, lambda: self.over)
+            if not self.over and any(isinstance(event, SubmitEvent) for event in events):
+                await self._on_submit()
         self._frames += passed
         if not self.over and self._reports.take():
             self._on_report(Frame(self.episode, self._frames, at=time.time()))

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from pluriverse_protocol.env_options import Value
 from pluriverse_protocol.reports import Ready, Report, Reset
@@ -24,6 +24,7 @@ from pluriverse_server.lockstep import Advance, FrozenClock, NoClock, PreloadedC
 from pluriverse_server.manifest.game import GameTables, ProgramTable, Step
 from pluriverse_server.manifest.runtime import EnvTable, ManifestError, fill_command
 from pluriverse_server.manifest.sources import LogSource
+from pluriverse_server.manifest.table import fill
 from pluriverse_server.process import StartError, executable
 from pluriverse_server.programs.catalogue import python_command
 from pluriverse_server.sound import SoundFile
@@ -93,12 +94,11 @@ class PlaySettings:
         assert self.game.program is not None
         return self.game.program
 
-    def command(self, home: str) -> list[str]:
-        command = python_command(
-            fill_command(
-                self.program.command, self.entry, seed=self.seed, fps=self.fps, home=home, options=self.options
-            )
+    def command(self, home: str, task: Mapping[str, Any] | None = None) -> list[str]:
+        filled = fill_command(
+            self.program.command, self.entry, seed=self.seed, fps=self.fps, home=home, options=self.options, task=task
         )
+        command = python_command(filled)
         # It is the program's child, and so has its time.
         return [BUS_RUNNER, "--", *command] if self.program.dbus else command
 
@@ -203,6 +203,9 @@ class Play(Stepped):
         template = settings.directory / program.home if program.home is not None else None
         await asyncio.to_thread(make_home, home, template)
         await asyncio.to_thread(copy_games, home)
+        self.assign(home)
+        if not program.same_start:
+            await asyncio.to_thread(self.set_up, settings.seed)
         # Under one name, each world of it has a HOME of its own.
         held = settings.lockstep and (program.same_addresses or self._own_screen is not None)
         named_home = HELD_HOME if held else home
@@ -237,13 +240,13 @@ class Play(Stepped):
             self._exit_stack.callback(self.hide_screen)
             if not background:
                 self.show_screen()
-        sources = SourceReader(settings.game, settings.directory, target, display, memory)
+        sources = SourceReader(settings.game, settings.directory, target, display, memory, self.assignment)
         self._exit_stack.callback(sources.close)
         watch = ScreenWatch(display, cookies)
         self._exit_stack.callback(watch.close)
         if program.dbus:
             executable(BUS_RUNNER, package="dbus-daemon")
-        command = settings.command(str(named_home))
+        command = settings.command(str(named_home), self.assignment and self.assignment.parameters)
         executable(command[0], path=env.get("PATH"), cwd=settings.directory)
         preloaded = [OUTSIDE_LIBRARY] if OUTSIDE_LIBRARY.exists() else []
         if program.pads:
@@ -400,7 +403,7 @@ class Play(Stepped):
             self._report_listener.ask(reset)
         for number, step in enumerate(steps, 1):
             try:
-                await self._opened.steps.do(number, step)
+                await self._opened.steps.do(number, self._filled(step))
             except _FAILURES as error:
                 raise Broken(str(error)) from error
         limit_s = self.settings.game.episode.ready_timeout_s
@@ -423,6 +426,13 @@ class Play(Stepped):
             return playable and self._has_read_logs(cycle, ready_at)
 
         await self._wait(may_begin, limit_s, not_ready)
+
+    def _filled(self, step: Step) -> Step:
+        """Return a step with what is typed of its task's parameters."""
+        if step.type is None or self.assignment is None:
+            return step
+        values = {f"task.{name}": value for name, value in self.assignment.parameters.items()}
+        return step.model_copy(update={"type": fill(step.type, values)})
 
     def is_ready(self, cycle: Cycle) -> bool:
         return self.rules.ready(cycle.readings) and (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from pluriverse_protocol.reports import Joystick, Reset
+from pluriverse_protocol.reports import Joystick, Reset, Submit
 
 from pluriverse_server.sources.trees import Box, Tree
 
@@ -30,6 +30,10 @@ class Player(Protocol):
 
     def tilt(self, joystick: Joystick) -> None:
         """Have a gamepad of the program's do this, if it has any."""
+        ...
+
+    def submit(self, submit: Submit) -> None:
+        """End the episode, if it still runs, with what is earned by now."""
         ...
 
     async def close(self) -> None: ...

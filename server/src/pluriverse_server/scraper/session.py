@@ -25,6 +25,7 @@ from pluriverse_protocol.reports import (
     Ready,
     Report,
     Reset,
+    Submit,
 )
 
 from pluriverse_server.display import AsyncInitialState, DisplayLost
@@ -84,6 +85,8 @@ class Session:
         self._spares: Spares | None = None
         self._spare_settings: PlaySettings | None = None
         self._episode = 0
+        # The last one whose agent said that it is done.
+        self._submitted = -1
         self._loop = asyncio.get_running_loop()
         # What plays in the slots, also in that of the remote's own environment; and held while a program is started.
         self._slots: dict[int, Slot] = {}
@@ -142,6 +145,9 @@ class Session:
     def tilt(self, joystick: Joystick) -> None:
         if (play := self._play) is not None and play.pads is not None:
             play.pads.apply([JoystickEvent(joystick.event, joystick.value)], play.pace.now())
+
+    def submit(self, submit: Submit) -> None:
+        self._submitted = submit.episode
 
     async def close(self) -> None:
         self._step_channels.close()
@@ -366,6 +372,9 @@ class Session:
         over_at = loop.time() + limit_s if limit_s is not None else math.inf
         ended_at: float | None = None
         while True:
+            if self._submitted == self._episode:
+                # What is read from now on is as it was then, or later.
+                play.rules.submit(time.time())
             try:
                 cycle = await play.cycle()
             except Broken as error:
@@ -412,7 +421,7 @@ class Session:
 
     def _cut(self, play: Play, reason: str) -> None:
         _log_output_tail(play)
-        self._daemon.send(*play.rules.cut(time.time(), reason))
+        self._daemon.send(*play.rules.cut(time.time(), reason, failed=True))
         play.break_off(reason)
 
     def _report_readings(self, cycle: Cycle) -> None:

@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from pluriverse_server.manifest.game import GameTables
-from pluriverse_server.manifest.sources import FileSource, ProcessSource, PythonSource
+from pluriverse_server.manifest.sources import FileSource, ProcessSource, PythonSource, TaskSource
 from pluriverse_server.sources.program import Target, make_program_reader
 from pluriverse_server.sources.reading import Pixels, Reading, ReadingState, Sample
 from pluriverse_server.sources.screen import make_reader
 from pluriverse_server.sources.screen.grab import Grabber, require_on_screen
 from pluriverse_server.sources.settle import Settlers
+from pluriverse_server.sources.task import Assignment, TaskReader
 
 from .descriptors import NotKept
 from .reader_thread import QUICK_S, PictureReader, ReaderThread
@@ -44,11 +45,18 @@ class SourceReader:
     """Reads all sources of a game; each ``read`` is a cycle."""
 
     def __init__(
-        self, game: GameTables, directory: Path, target: Target, display: str, screen_memory: Pixels | None = None
+        self,
+        game: GameTables,
+        directory: Path,
+        target: Target,
+        display: str,
+        screen_memory: Pixels | None = None,
+        assignment: Assignment | None = None,
     ) -> None:
         """``directory`` is the runtime's; the display's cookie comes from XAUTHORITY.
 
-        ``screen_memory``: where the X server keeps its screen, which ``read_still`` reads.
+        ``screen_memory``: where the X server keeps its screen, which ``read_still`` reads. ``assignment``: the task of
+        a game that has one.
         """
         screen = game.screen_sources
         others = {name: table for name, table in game.sources.items() if name not in screen}
@@ -60,7 +68,12 @@ class SourceReader:
         self._pictures = {
             name: PictureReader(self._screen[name]) for name, table in screen.items() if isinstance(table, PythonSource)
         }
-        readers = {name: make_program_reader(table, target) for name, table in others.items()}
+        readers = {
+            name: TaskReader(assignment, target, display, screen_memory)
+            if assignment is not None and isinstance(table, TaskSource)
+            else make_program_reader(table, target)
+            for name, table in others.items()
+        }
         regions = [table.region for table in screen.values()]
         self._grabber = Grabber(display, regions, list(screen)) if screen and screen_memory is None else None
         self._views: list[Pixels] | None = None
@@ -114,7 +127,9 @@ class SourceReader:
             self._read_screen(at, self._grabber.grab(), still=True)
         for name, thread in self._threads.items():
             if name not in self._pictures:
-                self._readings[name] = self._settlers.feed(name, replace(thread.read_now(), at=at, lag_s=0.0))
+                # A check may hang.
+                sample = thread.await_now() if isinstance(self._tables[name], TaskSource) else thread.read_now()
+                self._readings[name] = self._settlers.feed(name, replace(sample, at=at, lag_s=0.0))
         return Cycle(at, dict(self._readings), time.monotonic() - started)
 
     def _read_screen(self, at: float, regions: Sequence[Pixels], *, still: bool = False) -> None:
@@ -135,7 +150,7 @@ class SourceReader:
     def keep(self) -> KeptReadings:
         """Return what is known by now, for ``go_back``; raise NotKept if a source can't go back."""
         for name, table in self._tables.items():
-            goes_back = name in self._screen or isinstance(table, FileSource | ProcessSource)
+            goes_back = name in self._screen or isinstance(table, FileSource | ProcessSource | TaskSource)
             if isinstance(table, PythonSource) or not goes_back:
                 raise NotKept(f"the source {name!r} can't go back")
         return KeptReadings(self._settlers.keep(), dict(self._readings))

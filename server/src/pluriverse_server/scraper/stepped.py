@@ -15,10 +15,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from pluriverse_protocol.events import ScreenEvent
-from pluriverse_protocol.reports import Report
+from pluriverse_protocol.reports import Report, Text
 
 from pluriverse_server.display import DisplayLost
 from pluriverse_server.home import HomeError, make_home
@@ -28,6 +28,8 @@ from pluriverse_server.sources.program import ProgramOutput, Target
 from pluriverse_server.sources.reading import Pixels, SourceError
 from pluriverse_server.sources.rules import Rules
 from pluriverse_server.sources.screen.grab import ScreenLost
+from pluriverse_server.sources.task import Assignment
+from pluriverse_server.task import TaskError
 from pluriverse_server.x11.framebuffer import FILE, NoFramebuffer, framebuffer, make_memory
 
 from .descriptors import NotKept
@@ -57,6 +59,8 @@ class KeptPlay:
     rules: object
     readings: KeptReadings
     last: Cycle
+    parameters: Mapping[str, Any] | None
+    """Those of its task."""
 
 
 class Stepped(ABC):
@@ -78,6 +82,8 @@ class Stepped(ABC):
         self.memory: Pixels | None = None
         """Where the X server keeps its screen; None if that isn't accessible."""
         self.pads: Pads | None = None
+        self.assignment: Assignment | None = None
+        """Its task, if it has one."""
 
     @property
     @abstractmethod
@@ -125,8 +131,29 @@ class Stepped(ABC):
         if isinstance(pace, SteppedPace) and isinstance(pace.clock, PreloadedClock):
             # The seed that the program was started with may have been another.
             pace.clock.draw_from(seed)
+        said: list[Report] = []
+        if self.assignment is not None:
+            if self.origin.settings.program.same_start:
+                self.set_up(seed)
+            said.append(Text(episode_id, self.assignment.words))
         self.rules.begin(episode_id, self.last.at)
-        return self.rules.feed(self.last.at, self.last.readings)
+        return said + self.rules.feed(self.last.at, self.last.readings)
+
+    def assign(self, home: Path) -> None:
+        """Give it the task of its game in a new HOME, if there is one."""
+        settings = self.origin.settings
+        if (table := settings.game.task) is not None:
+            assignment = self.assignment = Assignment(table, settings.directory, settings.entry.id, home)
+            if assignment.task.grade == "submit":
+                assignment.due = lambda: self.rules.submitted
+
+    def set_up(self, seed: int) -> None:
+        """Set its task up, if it has one; raise Broken if that fails. Blocking."""
+        if self.assignment is not None:
+            try:
+                self.assignment.set_up(seed)
+            except TaskError as error:
+                raise Broken(str(error)) from error
 
     def keep(self) -> KeptPlay:
         """Return the present moment; raise NotKept with the reason why it can't be kept. Blocking."""
@@ -135,7 +162,8 @@ class Stepped(ABC):
         if self.broken is not None or self.has_ended or self.last is None:
             raise NotKept("the program has ended")
         readings = self.sources.keep()
-        return KeptPlay(self.world.keep(), self.rules.keep(), readings, self.last)
+        parameters = self.assignment and self.assignment.parameters
+        return KeptPlay(self.world.keep(), self.rules.keep(), readings, self.last, parameters)
 
     def go_back(self, kept: KeptPlay, episode_id: int) -> None:
         """Be where the program was at a moment, now in this episode; raise Broken if it can't be. Blocking."""
@@ -159,6 +187,8 @@ class Stepped(ABC):
         self.rules.go_back(kept.rules, episode_id)
         self.sources.go_back(kept.readings)
         self.last = kept.last
+        if self.assignment is not None and kept.parameters is not None:
+            self.assignment.parameters = kept.parameters
 
     def show_screen(self) -> None:
         """Have its screen among those of which people see one."""
@@ -237,7 +267,8 @@ class Copy(Stepped):
         self._exit_stack.callback(world.close)
         self._pace = SteppedPace(settings.fps, clock, play.pace.begun)
         target = Target(lambda: world.program, home, ProgramOutput(), lambda: None, environment)
-        self._sources = SourceReader(settings.game, settings.directory, target, world.display, memory)
+        self.assign(home)
+        self._sources = SourceReader(settings.game, settings.directory, target, world.display, memory, self.assignment)
         self._exit_stack.callback(self._sources.close)
         self.go_back(kept, episode_id)
         display, cookies = world.display, Path(environment["XAUTHORITY"])

@@ -27,6 +27,9 @@ MAX_HOLD_S: Final = 0.5
 # The source of the program's own reports.
 REPORTS: Final = "reports"
 
+# How long the check of a task may take once its episode has ended.
+CHECK_S: Final = 5.0
+
 _UNREAD: Final = Reading()
 
 Readings = Mapping[str, Reading]
@@ -83,13 +86,15 @@ class Earnings:
             return self._give(reading.events, reading.sample.at) if reading.sample and not first else None
         now = _number(reading.value) if self.give != "event" else _truth(reading.value)
         before, self._value = self._value, now if now is not None else self._value
-        if before is None or now is None or self.give == "end":
+        if before is None or now is None or self.give in ("end", "submit"):
             return None
         return self._give(max(now - before, 0.0) if self.give == "event" else now - before, reading.at)
 
-    def finish(self) -> float:
+    def finish(self, reason: str) -> float:
         """Return what the episode's end earns: the value itself, or the time since the last report."""
-        if self.give == "end":
+        if self.give in ("end", "submit"):
+            if self.give == "submit" and reason != reports.SUBMITTED:
+                return 0.0
             return self._scale * (self._value or 0.0) if self.when.holds else 0.0
         seconds, self._seconds = self._seconds, 0.0
         return self._scale * seconds
@@ -145,6 +150,8 @@ class Rules:
         self._on_screen = game.screen_sources.keys()
         self._hold_s = MAX_HOLD_S + game.settles_s
         self._tables = [table for table in game.rewards if table.source not in OWN_SOURCES]
+        # A check may take as long as any source may.
+        self._hold_s += CHECK_S if game.task is not None else 0.0
         self._ends = [(text, True, reason or text) for reason, text in game.episode.done.items()]
         self._ends += [(text, False, reason or text) for reason, text in game.episode.truncated.items()]
         self._ending_sources = frozenset[str]().union(*(names_in(text) for text, _, _ in self._ends))
@@ -244,10 +251,23 @@ class Rules:
             case _:
                 return []
 
-    def cut(self, at: float, reason: str) -> list[reports.Report]:
-        """Truncate the episode for a reason outside of it; return its end with what was earned and not yet reported."""
+    @property
+    def submitted(self) -> bool:
+        return self._end is not None and self._end.reason == reports.SUBMITTED
+
+    def submit(self, at: float) -> None:
+        """End the episode as its agent says at ``at`` that it is done; what that earns is read first."""
+        self.hear(at, reports.Done(self._episode, reason=reports.SUBMITTED))
+
+    def cut(self, at: float, reason: str, *, failed: bool = False) -> list[reports.Report]:
+        """Truncate the episode for a reason outside of it; return its end with what was earned and not yet reported.
+
+        ``failed``: what was to be read can't be, so that what was submitted has no grade.
+        """
         if not self._running:
             return []
+        if failed and self.submitted:
+            self._end = None
         return [self._done(self._end or _End(at, False, reason, at, set()))]
 
     def _earn(self, at: float, readings: Readings, values: Mapping[str, Value]) -> list[Earned]:
@@ -285,7 +305,7 @@ class Rules:
 
     def _done(self, end: _End) -> reports.Report:
         self._running = False
-        reward = end.earned + sum(earnings.finish() for earnings in self._earnings)
+        reward = end.earned + sum(earnings.finish(end.reason) for earnings in self._earnings)
         info = dict(end.info)
         return reports.Done(
             self._episode, reward, end.terminated, not end.terminated, end.reason, end.at, info, end.source

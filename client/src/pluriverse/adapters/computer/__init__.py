@@ -5,7 +5,24 @@
 
 from __future__ import annotations
 
-from .acts import Act, ActFor, Click, Drag, Hold, Look, Mark, Move, Place, Press, Scroll, Step, Type, Wait, Where
+from .acts import (
+    Act,
+    ActFor,
+    Click,
+    Drag,
+    Hold,
+    Look,
+    Mark,
+    Move,
+    Place,
+    Press,
+    Scroll,
+    Step,
+    Submit,
+    Type,
+    Wait,
+    Where,
+)
 from .answer import Answer
 from .asynchronous import AsyncComputer
 from .computer import Computer, Frame
@@ -31,6 +48,7 @@ __all__ = [
     "Press",
     "Scroll",
     "Step",
+    "Submit",
     "Tree",
     "Type",
     "View",

@@ -107,6 +107,11 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
+class Submit:
+    """Say that it is done: the episode ends, and is graded as it is then."""
+
+
+@dataclass(frozen=True, slots=True)
 class Look:
     """Give the model a picture: of the screen, or of a part (left, top, right, bottom) enlarged."""
 
@@ -129,4 +134,4 @@ class ActFor:
     ms: float
 
 
-Act = Move | Click | Hold | Drag | Scroll | Type | Press | Wait | Step | Look | Where | ActFor
+Act = Move | Click | Hold | Drag | Scroll | Type | Press | Wait | Step | Submit | Look | Where | ActFor

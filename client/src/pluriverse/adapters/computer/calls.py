@@ -33,6 +33,7 @@ from .acts import (
     Press,
     Scroll,
     Step,
+    Submit,
     Type,
     Wait,
 )
@@ -129,13 +130,18 @@ def step_frames(
     return Step(frames)
 
 
+def submit() -> Act:
+    """Say that you are done: the episode ends, and is graded as it is then."""
+    return Submit()
+
+
 def look(region: Region = None) -> Act:
     """Look at the screen, or at a part of it enlarged."""
     return Look(region)
 
 
 ACTING: Final[tuple[Callable[..., Act], ...]] = (
-    click, move_pointer, hold_button, drag, scroll, type_text, press_keys, wait, step_frames,
+    click, move_pointer, hold_button, drag, scroll, type_text, press_keys, wait, step_frames, submit,
 )  # fmt: skip
 _CHECKED: Final = {call.__name__: validate_call(call) for call in (*ACTING, look)}
 

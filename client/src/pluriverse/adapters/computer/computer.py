@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Final, Self
 
-from pluriverse_protocol.events import Event, JoystickEvent, KeyEvent, PointerEvent, RelativePointerEvent
+from pluriverse_protocol.events import Event, JoystickEvent, KeyEvent, PointerEvent, RelativePointerEvent, SubmitEvent
 from pluriverse_protocol.rfb.geometry import Box
 
 from pluriverse import steady, validation
@@ -24,7 +24,7 @@ from pluriverse.remotes import RemoteManager
 from pluriverse.rewarder.result import Result
 from pluriverse.vnc.keys import key_name
 
-from .acts import MAX_BATCH, Act, ActFor, Look, Step, Where
+from .acts import MAX_BATCH, Act, ActFor, Look, Step, Submit, Where
 from .answer import NOT_EXECUTED, Answer, ignoring
 from .images import Format, Image, shown
 from .marks import draw, draw_pointer
@@ -35,6 +35,9 @@ from .view import View
 # Models see no more than this, most of them.
 WIDTH: Final = 1280
 HEIGHT: Final = 800
+
+# How long the end that was asked for may take to come: the grade is worked out meanwhile.
+SUBMIT_S: Final = 10.0
 
 # Beyond these frames, of what was seen while something was done some are left out, evenly.
 MAX_FRAMES: Final = 60
@@ -192,6 +195,9 @@ class Computer:
         if isinstance(act, Step):
             self.send([], act.frames)
             return self._answer()
+        if isinstance(act, Submit):
+            self._submit()
+            return self._answer()
         before = self._hand.pointer
         script = self._hand.plan(act)
         try:
@@ -200,6 +206,24 @@ class Computer:
             self._hand.pointer = before
             raise
         return self._answer(ignoring(self.ignored))
+
+    def submit(self) -> Answer:
+        """Say that it is done: the episode ends, and the answer has its grade.
+
+        Raises:
+            ActionError: the environment ends by itself.
+            ResetNeeded: the episode is over, or none has begun.
+            RemoteFailed: the remote broke.
+        """
+        return self.do(Submit())
+
+    def _submit(self) -> None:
+        if not self.actions.submit:
+            raise ActionError("this environment ends by itself: nothing is submitted")
+        self.send([SubmitEvent()])
+        deadline = time.monotonic() + SUBMIT_S
+        while not self.over and time.monotonic() < deadline:
+            self.send([])
 
     def do_all(self, acts: Iterable[Callable[[], Act]]) -> list[Answer]:
         """Read and execute calls in order, and stop after a failure, whose answer has the reason."""

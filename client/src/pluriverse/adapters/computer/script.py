@@ -16,6 +16,7 @@ from pluriverse_protocol.events import (
     KeyEvent,
     PointerEvent,
     RelativePointerEvent,
+    SubmitEvent,
 )
 
 from pluriverse.errors import ActionError
@@ -37,6 +38,7 @@ from .acts import (
     Press,
     Scroll,
     Step,
+    Submit,
     Type,
     Wait,
     Where,
@@ -95,6 +97,8 @@ class Script:
                 subject = event.keysym
             elif isinstance(event, JoystickEvent):
                 subject = event.name
+            elif isinstance(event, SubmitEvent):
+                subject = 0
             else:
                 subject, mask = -((mask ^ event.buttonmask) & ~unseen), event.buttonmask
             if subject:
@@ -138,7 +142,7 @@ class Hand:
                 writer.ms += _ms(1, 1000 * seconds)
             case ActFor(events, ms):
                 writer.act_for(events, ms)
-            case Step() | Look() | Where():
+            case Step() | Submit() | Look() | Where():
                 pass
         self.pointer = writer.pointer
         at_once = isinstance(act, Click) and act.count > 1 and not self._quick_ms

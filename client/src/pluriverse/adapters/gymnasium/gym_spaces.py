@@ -106,7 +106,8 @@ def action_space(actions: ActionMap) -> gymnasium.Space[Any]:
         case "discrete":
             return spaces.Discrete(actions.n)
         case "keys":
-            return spaces.MultiBinary(len(actions.keys))
+            keys = spaces.MultiBinary(len(actions.keys))
+            return spaces.Dict({"keys": keys, "submit": spaces.MultiBinary(1)}) if actions.submit else keys
         case "pads":
             pads: dict[str, gymnasium.Space[Any]] = {
                 name: spaces.MultiBinary(part.shape[0])
@@ -123,6 +124,8 @@ def action_space(actions: ActionMap) -> gymnasium.Space[Any]:
             }
             if actions.keys:
                 parts["keys"] = spaces.MultiBinary(len(actions.keys))
+            if actions.submit:
+                parts["submit"] = spaces.MultiBinary(1)
             return spaces.Dict(parts)
         case "events":
             return Events(actions.keys, actions.box)

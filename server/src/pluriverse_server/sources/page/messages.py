@@ -118,6 +118,10 @@ class Scores:
             found.append(reports.Reward(said.episode, earned, said.at))
         return found
 
+    def submitted(self, episode: int, at: float) -> reports.Report:
+        """Return the end of an episode whose agent said at ``at`` that it is done."""
+        return reports.Done(episode, self._sum("end", self._values), reason=reports.SUBMITTED, at=at)
+
     def _earn(self, said: PageMessage) -> float:
         if said.values is None:
             return 0.0

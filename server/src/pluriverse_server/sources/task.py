@@ -1,0 +1,87 @@
+"""A task that is set up for an episode, and the source that is its check."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pluriverse_protocol.tree import Node
+
+from pluriverse_server.manifest.conditions import Value
+from pluriverse_server.manifest.sources import MAX_COORDINATE, TaskSource
+from pluriverse_server.sources.program.reader import ProgramReader, Target
+from pluriverse_server.sources.program.tree import read_tree
+from pluriverse_server.sources.reading import Pixels, SourceError
+from pluriverse_server.sources.screen.grab import Grabber
+from pluriverse_server.sources.trees import trim
+from pluriverse_server.task import Look, TaskError, chance, described, load_tasks
+
+
+class Assignment:
+    """A task in a HOME: its parameters, and its words with these."""
+
+    def __init__(self, table: TaskSource, directory: Path, env_id: str, home: Path) -> None:
+        """``directory`` is the runtime's; raise TaskError if the task's file can't be used."""
+        self.path: Path = directory / table.file
+        self.task = load_tasks(self.path)[table.name]
+        self.parameters: Mapping[str, Any] = {}
+        self.due: Callable[[], bool] = lambda: True
+        """Whether it is to be checked now."""
+        self._env_id = env_id
+        self._home = home
+
+    def set_up(self, seed: int) -> None:
+        """Fill the HOME for a seed; raise TaskError with the file's line if that fails. Blocking."""
+        try:
+            parameters = self.task.setup(chance(self._env_id, seed), self._home)
+            self.parameters = json.loads(json.dumps(parameters))
+            self.words = self.task.words.format_map(self.parameters)
+        except (Exception, SystemExit) as error:
+            raise TaskError(described(self.path, error)) from error
+
+    def check(self, look: Look) -> float:
+        """Return how much of it is done, 0 to 1; raise SourceError with the file's line if that fails."""
+        try:
+            share: Any = self.task.check(dict(self.parameters), look)
+            if isinstance(share, (int, float)) and 0 <= share <= 1:
+                return float(share)
+        except (Exception, SystemExit) as error:
+            raise SourceError(described(self.path, error)) from error
+        raise SourceError(f"{self.path}: check returned {share!r:.80}; expected how much is done, 0 to 1")
+
+
+class TaskReader(ProgramReader):
+    """Checks a program's task, while that is due."""
+
+    def __init__(self, assignment: Assignment, target: Target, display: str, screen_memory: Pixels | None) -> None:
+        """``screen_memory``: where the X server keeps its screen; None: it is grabbed as it is asked for."""
+        self._assignment = assignment
+        self._target = target
+        self._display = display
+        self._memory = screen_memory
+
+    def look(self) -> Value:
+        if not self._assignment.due():
+            return None
+        return self._assignment.check(Look(self._target.home, self._picture, self._tree, _no_page))
+
+    def _picture(self) -> NDArray[np.uint8]:
+        pixels = self._memory
+        if pixels is None:
+            with contextlib.closing(Grabber(self._display, [])) as screen:
+                size = screen.size
+            with contextlib.closing(Grabber(self._display, [(0, 0, *size)])) as screen:
+                (pixels,) = screen.grab()
+        return np.ascontiguousarray(pixels[..., 2::-1])
+
+    def _tree(self) -> tuple[Node, ...]:
+        return trim(read_tree(self._target.environment), (0, 0, MAX_COORDINATE, MAX_COORDINATE)).nodes
+
+
+def _no_page(expression: str) -> Any:
+    raise LookupError(f"there is no page that {expression!r:.40} could be asked of")

@@ -1,0 +1,32 @@
+"""What oracles do with their hands. ``pluriverse`` is imported as they act: where programs run, there is none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def press(computer: Any, *chords: str) -> None:
+    """Press each of these, such as ``ctrl+s``, one after the other."""
+    from pluriverse.adapters.computer import calls
+
+    for chord in chords:
+        computer.do(calls.press_keys(chord))
+
+
+def write(computer: Any, text: str) -> None:
+    from pluriverse.adapters.computer import calls
+
+    computer.do(calls.type_text(text))
+
+
+def click(computer: Any, x: int, y: int, count: int = 1) -> None:
+    from pluriverse.adapters.computer import calls
+
+    computer.do(calls.click(x, y, count=count))
+
+
+def wait(computer: Any, seconds: float = 0.5) -> None:
+    """Give the program time: for a dialog to come, or a file to be written."""
+    from pluriverse.adapters.computer import calls
+
+    computer.do(calls.wait(seconds))
