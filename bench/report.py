@@ -28,7 +28,7 @@ STOLEN: Final = "stolen_percent"
 
 PACKAGES: Final = (
     *("pluriverse", "pluriverse-server"),
-    *("aiohttp", "ale-py", "asyncvnc", "envpool", "gymnasium", "miniwob", "numpy", "openenv-core"),
+    *("aiohttp", "ale-py", "asyncvnc", "envpool", "gymnasium", "miniwob", "numpy", "openenv"),
     *("pygame-ce", "simplejpeg", "websockets"),
 )
 

@@ -14,7 +14,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Final
 
-from openenv.core import GenericEnvClient, SyncEnvClient  # pyright: ignore[reportMissingTypeStubs]
+from openenv.core import GenericEnvClient  # pyright: ignore[reportMissingTypeStubs]
 from report import Effort, Figures, Line, Measurement, Target
 from support.ports import free_port
 from support.remotes import started
@@ -60,8 +60,9 @@ def _action(number: int) -> dict[str, Any]:
     return {"action": number // HELD % ACTIONS}
 
 
-def _client(address: str) -> SyncEnvClient[dict[str, Any], dict[str, Any], dict[str, Any]]:
-    return SyncEnvClient(GenericEnvClient(base_url=address))
+def _client(address: str) -> Any:
+    client: Any = GenericEnvClient(base_url=address)
+    return client.sync()
 
 
 def _sizes(address: str) -> list[int]:

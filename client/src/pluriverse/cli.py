@@ -188,7 +188,7 @@ def demo(
     rich_help_panel=PLAY_PANEL, epilog="Example: pluriverse openenv wob.mini.ClickTest-v0 -r local:4 --clock lockstep"
 )
 def openenv(
-    env: Annotated[str, typer.Argument(help="The environment's id; see: pluriverse envs.")],
+    env: Annotated[str, typer.Argument(help="The environment's id, or a pattern of several; see: pluriverse envs.")],
     remotes: RemotesOption = "1",
     clock: Annotated[
         str, typer.Option(help="realtime, or lockstep: environments pause until the next step.")
@@ -199,6 +199,9 @@ def openenv(
     idle: Annotated[
         float, typer.Option(min=1, help="End a client's session after this many seconds of silence.")
     ] = 600.0,
+    write: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Write the folder of a container that serves it instead.")
+    ] = None,
 ) -> None:
     """Serve an environment to OpenEnv clients, one remote per session; it needs the extra openenv.
 
@@ -206,8 +209,11 @@ def openenv(
     """
     with exit_on_error():
         with needed("OpenEnv", extra="openenv"):
-            from .serving import openenv_server
+            from .serving import openenv_folder, openenv_server
             from .serving.web import parse_where, serve, take_token
+        if write is not None:
+            openenv_folder.write(write, env, remotes, clock)
+            return
         width, height = size
         where = parse_where(http)
         token, is_new = take_token()

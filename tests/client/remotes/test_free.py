@@ -1,3 +1,5 @@
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 from pluriverse.remotes.free import Full, Remotes, one_by_one
 
@@ -25,3 +27,14 @@ def test_a_place_is_taken_by_one_at_a_time() -> None:
         places.take()
     places.give_back(taken[0])
     assert places.take() == taken[0]
+
+
+def test_who_waits_gets_a_place_once_it_is_given_back() -> None:
+    places = Remotes("local:1")
+    taken = places.take()
+    with ThreadPoolExecutor() as threads:
+        waits = threads.submit(places.take, 60)
+        places.give_back(taken)
+        assert waits.result() == taken
+    with pytest.raises(Full):
+        places.take(0.01)

@@ -51,7 +51,7 @@ def pong() -> Generator[str]:
 
 
 def generic(address: str) -> Any:
-    return core.SyncEnvClient(core.GenericEnvClient(base_url=address))
+    return core.GenericEnvClient(base_url=address).sync()
 
 
 def play(address: str, seed: int) -> list[Any]:
@@ -91,7 +91,45 @@ def test_actions_are_those_of_computer_use_too(pong: str) -> None:
         zoomed = env.step(client.PluriverseAction(computer=called("look", region=[0, 0, 80, 105])))
         assert zoomed.observation.pixels().shape == (210, 160, 3)
         state = env.state()
-        assert (state.environment, state.step_count) == (PONG, 64)
+        assert (state.environment, state.step_count, state.frames) == (PONG, 3, 64)
+
+
+def test_reset_begins_a_task_which_is_an_environment_and_a_seed(pong: str) -> None:
+    asked = {"split": "test", "index": 3}
+    assert httpx.get(f"{pong}/{PONG}/splits").json() == [{"name": name, "type": name} for name in ("train", "test")]
+    assert httpx.post(f"{pong}/{PONG}/num_tasks", json={"split": "test"}).json() == {"num_tasks": 100}
+    task = {"index": 3, "environment": PONG, "seed": 3}
+    assert httpx.post(f"{pong}/{PONG}/task", json=asked).json() == {"task": task}
+    assert httpx.post(f"{pong}/{PONG}/task", json={**asked, "index": 100}).status_code == 400
+    with generic(pong) as env:
+        assert env.reset(**asked).observation == env.reset(seed=3).observation
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"jump": 1}, "doesn't know 'jump'"),
+        ({"environment": "gym-core.Pong-v0"}, "isn't served here"),
+        ({"split": "dev", "index": 0}, "no split 'dev'"),
+        ({"split": "test"}, "index"),
+        ({"text_only": True}, "tree"),
+    ],
+)
+def test_what_reset_does_not_know_is_refused(pong: str, arguments: dict[str, Any], said: str) -> None:
+    with generic(pong) as env, pytest.raises(RuntimeError, match=said):
+        env.reset(**arguments)
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+def test_a_session_plays_several_environments_and_reads_the_screen_in_words() -> None:
+    command = [PLURIVERSE, "openenv", "wob.mini.Click*", "--remotes", "local:1", "--http", f"127.0.0.1:{free_port()}"]
+    with started(command) as (_, said), client.PluriverseEnv(base_url=said.split()[0]).sync() as env:
+        seen = env.reset(environment="wob.mini.ClickTest-v0", seed=1, text_only=True).observation
+        assert (seen.image, "button" in seen.tree) == ("", True)
+        seen = env.reset(environment="wob.mini.ClickLink-v0", seed=1).observation
+        assert (bool(seen.image), seen.tree) == (True, "")
+        assert env.state().environment == "wob.mini.ClickLink-v0"
 
 
 NONSENSE: list[tuple[dict[str, Any], str]] = [
@@ -124,8 +162,8 @@ def without_token(address: str) -> str:
 def test_who_has_no_token_gets_no_session(pong: str, monkeypatch: pytest.MonkeyPatch) -> None:
     bare = without_token(pong)
     for wrong in (bare, bare.replace("//", "//token:wrong@")):
-        with pytest.raises(ConnectionError, match="HTTP 401"), generic(wrong):
-            pass
+        with pytest.raises(InvalidStatus, match="HTTP 401"):
+            connect(f"{wrong.replace('http', 'ws')}/ws")
     with pytest.raises(InvalidStatus, match="HTTP 403"):
         connect(f"{pong.replace('http', 'ws')}/ws", origin=Origin("http://evil.example"))
     assert httpx.post(f"{bare}/reset").status_code == 401

@@ -14,10 +14,10 @@ import io
 import os
 import re
 from typing import Any, Literal, Self
-from urllib.parse import quote, urlsplit
+from urllib.parse import urlsplit
 
 import numpy as np
-from openenv.core import EnvClient, SyncEnvClient  # pyright: ignore[reportMissingTypeStubs]
+from openenv.core import EnvClient  # pyright: ignore[reportMissingTypeStubs]
 from openenv.core.client_types import StepResult  # pyright: ignore[reportMissingTypeStubs]
 from openenv.core.env_server.types import Action, Observation, State  # pyright: ignore[reportMissingTypeStubs]
 from PIL import Image
@@ -46,7 +46,7 @@ class PluriverseAction(Action):
 class PluriverseObservation(Observation):
     """A picture of the environment, compressed, and its latest text."""
 
-    image: str = Field(default="", description="the picture as a file in base64")
+    image: str = Field(default="", description="the picture as a file in base64; empty where only text was asked for")
     media_type: Literal["image/png", "image/jpeg"] = "image/png"
     width: int = Field(default=0, description="of the whole picture, in whose pixels coordinates are")
     height: int = 0
@@ -63,6 +63,7 @@ class PluriverseState(State):
     """The episode under way: ``episode_id``, ``step_count``, and these."""
 
     environment: str = ""
+    frames: int = 0
     total_reward: float = 0.0
     terminated: bool = False
     truncated: bool = False
@@ -75,29 +76,26 @@ class PluriverseEnv(EnvClient[PluriverseAction, PluriverseObservation, Plurivers
     The token is that of the URL, as ``http://token:TOKEN@HOST:PORT``, or else of ``$PLURIVERSE_TOKEN``.
     """
 
-    def __init__(self, base_url: str, *arguments: Any, **options: Any) -> None:
-        super().__init__(base_url, *arguments, **options)
+    def __init__(self, base_url: str | None = None, **options: Any) -> None:
         token = os.environ.get("PLURIVERSE_TOKEN")
-        if token and urlsplit(self._ws_url).username is None:
-            scheme, _, rest = self._ws_url.partition("://")
-            self._ws_url = f"{scheme}://token:{quote(token, safe='')}@{rest}"
+        if token and urlsplit(base_url or "").username is None:
+            options["headers"] = {"Authorization": f"Bearer {token}", **(options.get("headers") or {})}
+        super().__init__(base_url, **options)
 
-    async def connect(self) -> Self:
+    async def _connect_async(self) -> Self:
         """Connect.
 
         Raises:
             ConnectionError: the server can't be reached, or refuses the token.
         """
         try:
-            await super().connect()  # pyright: ignore[reportUnknownMemberType]
-        except ConnectionError as error:
-            # It has the URL, and so the token.
-            raise ConnectionError(re.sub(r"//[^@/]*@", "//", str(error))) from error.__cause__
+            await super()._connect_async()  # pyright: ignore[reportUnknownMemberType]
+        except (ConnectionError, TypeError) as error:
+            # OpenEnv's message has the URL, and so the token; its synchronous client fails while it tells of it.
+            reason = error.__context__ or error
+            where = re.sub(r"//[^@/]*@", "//", self.base_url or "")
+            raise ConnectionError(f"no connection to {where}: {reason}") from reason
         return self
-
-    def sync(self) -> SyncEnvClient[PluriverseAction, PluriverseObservation, PluriverseState]:
-        """Return this for code that isn't asynchronous."""
-        return SyncEnvClient(self)
 
     def _step_payload(self, action: PluriverseAction) -> dict[str, Any]:
         return action.model_dump(exclude_defaults=True)

@@ -26,17 +26,19 @@ class Remotes:
     def __init__(self, remotes: str) -> None:
         self._free: deque[str] = deque(one_by_one(remotes))
         self.count: int = len(self._free)
-        self._lock = threading.Lock()
+        self._given_back = threading.Condition()
 
-    def take(self) -> str:
-        with self._lock:
-            if not self._free:
+    def take(self, wait_s: float = 0.0) -> str:
+        """Take one, if need be once it is given back."""
+        with self._given_back:
+            if not self._given_back.wait_for(lambda: self._free, wait_s):
                 raise Full(f"all {self.count} remotes are in use; release one, or start this with more --remotes")
             return self._free.popleft()
 
     def give_back(self, place: str) -> None:
-        with self._lock:
+        with self._given_back:
             self._free.append(place)
+            self._given_back.notify()
 
 
 def one_by_one(remotes: str) -> list[str]:
