@@ -1,4 +1,4 @@
-"""A game that grabs the pointer, by SDL 2 or 1.2: shows how far it was turned, and the buttons that are held, a pad's, too."""
+"""A game that grabs the pointer, by SDL 2 or 1.2: shows how far it was turned, and which buttons are held."""
 
 import numpy as np
 from numpy.typing import NDArray

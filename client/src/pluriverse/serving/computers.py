@@ -27,6 +27,8 @@ IDLE_S: Final = 600.0
 MAX_CALLS: Final = 8
 # How often a call that waits for others looks whether it was given up.
 LOOK_S: Final = 0.05
+# What goes on by itself leaves calls so long between two frames.
+TURN_S: Final = 0.001
 
 
 class NoSuchHandle(PluriverseError):
@@ -218,7 +220,7 @@ def _require_lockstep(computer: Computer) -> None:
 def _go_on(opened: _Open, frozen: threading.Event, speed: float) -> None:
     """Let a computer's frames pass, until it is frozen, closed, lost, or its episode over."""
     due = time.monotonic()
-    while not frozen.wait(max(0.0, due - time.monotonic())):
+    while not frozen.wait(max(TURN_S, due - time.monotonic())):
         with opened.lock, contextlib.suppress(PluriverseError):
             if frozen.is_set() or opened.closed:
                 return
