@@ -27,7 +27,6 @@ seeds = [0, 1, 2]
 name = "pong"
 env = "gym-core.PongNoFrameskip-v3"
 asks = "Return the ball."
-skill = "reflexes"
 seconds = 1
 random = -2
 reference = 2

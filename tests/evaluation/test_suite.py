@@ -13,7 +13,6 @@ TASK = """
 name = "pong"
 env = "gym-core.Pong-v3"
 asks = "Return the ball."
-skill = "reflexes"
 seconds = 10
 random = -5
 reference = 5
@@ -55,7 +54,6 @@ def test_suite_has_the_tasks_whose_scripts_are_beside_it(tmp_path: Path, monkeyp
         (HEAD + TASK + TASK, "tasks: pong is listed twice"),
         (HEAD.replace("2]", "1]") + TASK, "seeds: 1 is listed twice"),
         (HEAD + TASK.replace("seconds = 10", "seconds = 0"), "tasks.0.seconds: "),
-        (HEAD + TASK.replace('"reflexes"', '"luck"'), "tasks.0.skill: "),
         (HEAD + TASK.replace("reference = 5", "reference = -5"), "random and reference are equal"),
         (HEAD + TASK + 'colour = "red"', "tasks.0.colour: Extra inputs are not permitted"),
         (HEAD + "[[tasks]", "isn't TOML"),
@@ -74,6 +72,17 @@ def test_what_is_wrong_with_a_suite_is_said_with_its_place(tmp_path: Path, text:
 def test_suite_that_is_not_there_is_told_with_those_that_are(where: str, said: str) -> None:
     with pytest.raises(ConfigurationError, match=said):
         read_suite(where)
+
+
+def test_environments_that_are_tasks_are_a_suite() -> None:
+    made = read_suite("tasks.*AppendLine-v0")
+    assert (made.name, made.version, len(made.seeds)) == ("tasks-appendline-v0", 1, 10)
+    (append,) = made.tasks
+    assert append.name.endswith("append-line")
+    assert (append.asks[:8], append.paused) == ("Add the ", True)
+    assert [append.score(earned) for earned in (0, 0.5, 1)] == [0, 50, 100]
+    with pytest.raises(ConfigurationError, match=r"no environment that matches world-of-bits\.\* is a task"):
+        read_suite("world-of-bits.*")
 
 
 def test_part_of_a_suite_is_its_tasks_by_pattern_and_its_first_seeds() -> None:

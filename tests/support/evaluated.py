@@ -9,7 +9,7 @@ PONG: Final = "gym-core.PongNoFrameskip-v3"
 
 
 def task(name: str = "pong", **fields: Any) -> Task:
-    given: dict[str, Any] = {"env": PONG, "asks": "Return the ball.", "skill": "reflexes", "seconds": 2}
+    given: dict[str, Any] = {"env": PONG, "asks": "Return the ball.", "seconds": 2}
     return Task.model_validate({"name": name, **given, "random": -2, "reference": 2, "success": 1, **fields})
 
 

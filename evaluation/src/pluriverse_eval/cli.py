@@ -47,7 +47,9 @@ app: Final[typer.Typer] = typer.Typer(
 
 @app.command(epilog="Example: pluriverse eval realtime -a random -r local:2 --seeds 5")
 def run(
-    suite: Annotated[str, typer.Argument(help="A suite's .toml file, or the included realtime.")] = "realtime",
+    suite: Annotated[
+        str, typer.Argument(help="A suite's .toml file, the included realtime, or tasks by id: 'tasks.*'.")
+    ] = "realtime",
     agent: Annotated[
         str,
         typer.Option(

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+import json
+import re
 import sys
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from importlib.resources import files
 from pathlib import Path
-from typing import Annotated, Final, Literal
+from typing import Annotated, Any, Final
 
+from pluriverse.catalogue import environments
 from pluriverse.errors import ConfigurationError
 from pluriverse_protocol import bounded
 from pluriverse_protocol.limits import MAX_ENV_ID_CHARS, MAX_SEED
@@ -19,7 +22,10 @@ MAX_TASKS: Final = 1000
 MAX_SEEDS: Final = 1000
 MAX_SECONDS: Final = 24 * 3600.0
 
-Skill = Literal["reflexes", "planning", "reading", "pointing"]
+# Of environments that are tasks: how many seeds, and what is earned, the share of the task that was done.
+TASK_SEEDS: Final = 10
+_SHARES: Final = {"random": 0.0, "reference": 1.0, "success": 1.0}
+
 Seed = Annotated[int, Field(ge=0, le=MAX_SEED)]
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,59}$")]
 
@@ -30,8 +36,7 @@ class Task(BaseModel):
     name: Name
     env: str = Field(max_length=MAX_ENV_ID_CHARS)
     script: str | None = Field(default=None, max_length=200, description="MODULE:NAME beside the suite, which plays it")
-    asks: str = Field(max_length=400, description="what it asks of an agent, in a line")
-    skill: Skill
+    asks: str = Field(max_length=2000, description="what it asks of an agent, in a line")
     seconds: float = Field(gt=0, le=MAX_SECONDS, description="the budget: game time after which an episode is cut")
     random: float = Field(description="what a random agent earns in an episode: the score 0")
     reference: float = Field(description="what a good agent earns: the score 100, the highest")
@@ -92,7 +97,10 @@ def scripted(suite: Suite) -> Suite:
 
 
 def read_suite(where: str) -> Suite:
+    """Read a file, or one that is shipped; or make a suite of the environments of a pattern that are tasks."""
     path = Path(where)
+    if path.suffix != ".toml" and "." in where and not path.exists():
+        return _of_tasks(where)
     if path.suffix != ".toml" and not path.exists():
         shipped = files("pluriverse_eval") / "suites"
         names = sorted(each.name.removesuffix(".toml") for each in shipped.iterdir() if each.name.endswith(".toml"))
@@ -108,9 +116,33 @@ def read_suite(where: str) -> Suite:
         raise ConfigurationError(f"{where} can't be read: {error.strerror}") from error
     except ValueError as error:
         raise ConfigurationError(f"{where} isn't TOML: {error}") from error
+    return _valid(where, {**given, "folder": path.resolve().parent}, data)
+
+
+def _of_tasks(pattern: str) -> Suite:
+    entries = [entry for entry in environments(pattern.partition(".")[0]) if fnmatchcase(str(entry["id"]), pattern)]
+    tasks = [
+        {
+            "name": re.sub("(?<=[a-z0-9])(?=[A-Z])", "-", entry["id"].partition(".")[2].removesuffix("-v0")).lower(),
+            "env": entry["id"],
+            "asks": entry["words"],
+            "seconds": entry["time_limit_s"],
+            "paused": "lockstep" in entry["clocks"],
+            **_SHARES,
+        }
+        for entry in entries
+        if "words" in entry
+    ]
+    if not tasks:
+        raise ConfigurationError(f"no environment that matches {pattern} is a task; see: pluriverse envs")
+    name = re.sub("[^a-z0-9]+", "-", pattern.lower()).strip("-")
+    given = {"name": name, "version": 1, "seeds": list(range(TASK_SEEDS)), "tasks": tasks}
+    return _valid(pattern, given, json.dumps(given, sort_keys=True).encode())
+
+
+def _valid(where: str, given: dict[str, Any], data: bytes) -> Suite:
     try:
-        digest = hashlib.sha256(data).hexdigest()[:16]
-        return Suite.model_validate({**given, "digest": digest, "folder": path.resolve().parent})
+        return Suite.model_validate({**given, "digest": hashlib.sha256(data).hexdigest()[:16]})
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"])) or "the suite"
