@@ -19,7 +19,7 @@ def compiled(tmp_path: Path) -> Callable[..., str]:
         if not source.endswith(".c"):
             path.write_text(source)
         program = tmp_path / path.stem
-        subprocess.run(["gcc", "-O1", "-w", "-pthread", *options, str(path), "-o", str(program)], check=True)
+        subprocess.run(["gcc", "-O1", "-w", "-pthread", str(path), "-o", str(program), *options], check=True)
         return str(program)
 
     return compile_it

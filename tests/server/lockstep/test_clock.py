@@ -124,6 +124,26 @@ def test_program_that_does_not_read_the_processors_counter_is_soon_as_fast_as_it
     assert (tmp_path / "output").read_text() == "trapped\nfree\n"
 
 
+COMPUTES = """
+#include <math.h>
+#include <stdio.h>
+int main(void) {
+    for (int i = 1; i < 3000; i++) printf("%a %a %a %a\\n", sin(i), exp(i * 1e-3), log(i), pow(i, 0.3));
+}
+"""
+
+
+def test_digits_that_a_program_computes_are_those_of_a_processor_without_fma(
+    clock: PreloadedClock, compiled: Compile, start: Start, tmp_path: Path
+) -> None:
+    program = compiled(COMPUTES, "-lm")
+    older = {"GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX,-AVX2,-FMA,-FMA4"}
+    expected = subprocess.run([program], env=older, stdout=subprocess.PIPE, check=True, text=True).stdout
+    start(clock.command([program]))
+    play_out(clock)
+    assert (tmp_path / "output").read_text() == expected
+
+
 ALLOCATES = """
 #include <pthread.h>
 #include <stdio.h>
