@@ -26,7 +26,7 @@ from pluriverse_server.sources.reading import SourceError
 from pluriverse_server.sources.task import Assignment
 from pluriverse_server.task import Look, TaskError, described
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 
 from pluriverse_authoring import AuthoringError
 
@@ -69,7 +69,7 @@ class Found:
 
 
 class Audit:
-    """The audit of one task, on a remote of its own for all its seeds."""
+    """The audit of one task."""
 
     def __init__(self, directory: Path, manifest: Manifest, entry: EnvTable, source: TaskSource) -> None:
         self.found = Found(entry.id)
@@ -80,13 +80,9 @@ class Audit:
             "lockstep" if "lockstep" in manifest.clocks(entry.id) else "realtime"
         )
 
-    def run(self, seeds: int) -> None:
-        try:
-            with Computer(self._entry.id, "local:1", clock=self._clock) as computer:
-                for seed in range(seeds):
-                    self._audit(computer, seed)
-        except PluriverseError as error:
-            self.found.problems.append(f"{type(error).__name__}: {error}")
+    def run(self, computer: Computer, seeds: int) -> None:
+        for seed in range(seeds):
+            self._audit(computer, seed)
         self.found.judge()
 
     def _audit(self, computer: Computer, seed: int) -> None:
@@ -123,7 +119,7 @@ class Audit:
 
     def _begin(self, computer: Computer, seed: int) -> Answer:
         began = time.monotonic()
-        answer = computer.begin(seed)
+        answer = computer.begin(seed, env=self._entry.id, clock=self._clock)
         self.found.begins_s.append(time.monotonic() - began)
         return answer
 
@@ -220,18 +216,26 @@ def audit(directory: Path, env_ids: Sequence[str], seeds: int) -> int:
     # Remotes are started of the runtimes that are found here.
     os.environ[VARIABLE] = str(directory)
     console = Console(soft_wrap=True)
-    table = Table("task", "oracle", "nothing", "random", "traps", "begins p50", "p95", "problems")
+    table = Table(Column("task", no_wrap=True), *_COLUMNS, "begins p50", "p95", "problems")
     problems: list[str] = []
+    computer: Computer | None = None
     for entry, task in tasks:
         run = Audit(directory, manifest, entry, task)
-        try:
-            run.run(seeds)
-        except TaskError as error:
-            run.found.problems.append(str(error))
         found = run.found
+        try:
+            # One remote for all, unless it breaks.
+            computer = computer or Computer(entry.id, "local:1")
+            run.run(computer, seeds)
+        except (PluriverseError, TaskError) as error:
+            found.problems.append(f"{type(error).__name__}: {error}")
+            if computer is not None:
+                computer.close()
+            computer = None
         table.add_row(*_row(found))
         problems += [f"{entry.id}: {problem}" for problem in found.problems]
         console.print(f"{entry.id}: {len(found.problems)} problems", highlight=False)
+    if computer is not None:
+        computer.close()
     console.print(table)
     for problem in problems:
         console.print(problem, markup=False, highlight=False)

@@ -99,10 +99,10 @@ def validate(directory: Path, *, draft: bool = False) -> Validation:
             found.mistakes.append(file.problem(("tasks",), str(error)))
     if found.mistakes:
         return found
-    found.manifest = manifest = (
-        manifest.with_games([game for _, made in listed for game in made]) if games else manifest
-    )
     try:
+        if listed:
+            manifest = manifest.with_games([game for _, made in listed for game in made])
+        found.manifest = manifest = manifest.with_tasks(directory)
         found.catalogue = asyncio.run(load_catalogue(directory, manifest))
     except ManifestError as error:
         found.mistakes += [
@@ -286,7 +286,8 @@ class Checks:
         yield from self._folder(("page", "files"), page.files)
         yield from self._file(("page", "script"), page.script)
         start = (page.start or "").partition("?")[0].partition("#")[0]
-        if page.files is not None and start and "{" not in start:
+        yield from self._file(("page", "serve"), page.serve)
+        if page.files is not None and page.serve is None and start and "{" not in start:
             yield from self._file(("page", "start"), f"{page.files}/{start}")
 
     def _file(self, path: KeyPath, name: str | None) -> Iterator[Problem]:

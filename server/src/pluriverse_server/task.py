@@ -10,6 +10,7 @@ import random
 import sys
 import traceback
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -85,19 +86,39 @@ class Task:
         raise NotImplementedError
 
 
+@dataclass(frozen=True, slots=True)
+class PageRequest:
+    """A request of a page's, which ``respond(request, home)`` of its runtime answers."""
+
+    method: str
+    path: str
+    query: Mapping[str, str]
+    form: Mapping[str, str]
+    cookies: Mapping[str, str]
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class PageResponse:
+    """The answer to a request. A text alone is one of HTML, and None that there is nothing."""
+
+    body: str | bytes = ""
+    status: int = 200
+    type: str = "text/html; charset=utf-8"
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
 def chance(env_id: str, seed: int) -> random.Random:
     """Return what a task of a seed is drawn from."""
     return random.Random(f"{env_id} {seed}")  # noqa: S311 - it is to be the same each time
 
 
-# Executed once in a process.
+# Each is executed once in a process.
 @lru_cache(maxsize=1024)
-def load_tasks(path: Path) -> Mapping[str, Task]:
-    """Run a file of tasks; return an instance of each by its class's name. Beside it lies what it may import."""
+def load_functions(path: Path) -> Mapping[str, Any]:
+    """Run a file of a runtime's, and return what it names; beside it lies what it may import. Raise TaskError."""
     try:
-        source = path.read_text(encoding="utf-8")
-        names = task_names(source)
-        code = compile(ast.parse(source, str(path)), str(path), "exec")
+        code = compile(ast.parse(path.read_bytes(), str(path)), str(path), "exec")
     except OSError as error:
         raise TaskError(f"{path} can't be read: {error.strerror}") from None
     except (SyntaxError, ValueError) as error:
@@ -107,11 +128,21 @@ def load_tasks(path: Path) -> Mapping[str, Task]:
     sys.path.insert(0, str(path.parent))
     try:
         exec(code, namespace)  # noqa: S102 - it is the runtime's own, as its program is
-        tasks = {name: namespace[name]() for name in names}
     except (Exception, SystemExit) as error:
         raise TaskError(described(path, error)) from error
     finally:
         sys.path.remove(str(path.parent))
+    return namespace
+
+
+@lru_cache(maxsize=1024)
+def load_tasks(path: Path) -> Mapping[str, Task]:
+    """Return an instance of each task of a file by its class's name; raise TaskError."""
+    named = load_functions(path)
+    try:
+        tasks = {name: named[name]() for name in task_names(path.read_text(encoding="utf-8"))}
+    except (Exception, SystemExit) as error:
+        raise TaskError(described(path, error)) from error
     if not tasks:
         raise TaskError(f"{path}: no tasks; expected classes of pluriverse_server.kit.Task")
     for name, task in tasks.items():

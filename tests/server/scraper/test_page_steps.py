@@ -40,9 +40,8 @@ async def test_steps_say_what_is_new_a_first_frame_what_was_last_and_one_that_is
     clock.pixels.return_value = np.zeros((2, 2, 4), np.uint8)
     clock.asked.return_value = {}
     clock.advance.return_value = 1
-    steps = PageSteps(
-        Reset(1, "a", 0, 60.0, time_limit_s=2 / 60), clock, said.append, lambda _, error: failures.append(error)
-    )
+    reset = Reset(1, "a", 0, 60.0, time_limit_s=2 / 60)
+    steps = PageSteps(reset, clock, said.append, lambda _, error: failures.append(error), AsyncMock())
     steps.hear(Ready(1), Text(1, "hello"), Reward(1, 2.0))
     assert (await steps.play((), 1)).reward == 2.0
     assert (await steps.see()).text == "hello"

@@ -8,7 +8,7 @@ with the daemon through a ``Reporter``. A ``Program`` is the loop around these; 
 
 from __future__ import annotations
 
-from pluriverse_server.task import Look, Task
+from pluriverse_server.task import Look, PageRequest, PageResponse, Task
 
 from .block import BlockWindow, MetadataBlock
 from .connection import NoDisplay, XError
@@ -36,6 +36,8 @@ __all__ = [
     "NoDisplay",
     "Outcome",
     "Pacer",
+    "PageRequest",
+    "PageResponse",
     "Program",
     "Region",
     "Reporter",

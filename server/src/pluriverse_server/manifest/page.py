@@ -21,10 +21,14 @@ Expression = Annotated[str, Field(min_length=1, max_length=16 * 1024)]
 
 
 class PageTable(Table):
-    """A page, by ``url`` or by ``files`` and ``start``. Expressions are JavaScript, evaluated in the page."""
+    """A page, by ``url`` or by ``files`` and ``start``. Expressions are JavaScript, evaluated in the page.
+
+    ``serve``: a Python file that answers what isn't among the files.
+    """
 
     files: Name | None = None
     start: Template | None = None
+    serve: Name | None = None
     url: Template | None = None
     origins: list[str] = []
     script: Name | None = None
@@ -61,6 +65,8 @@ class PageTable(Table):
         places = (self.files is not None, self.start is not None, self.url is not None)
         if places not in ((True, True, False), (False, False, True)):
             raise ValueError("expected either files and start, or url")
+        if self.serve is not None and self.files is None:
+            raise ValueError("expected serve with files")
         return self
 
 

@@ -185,25 +185,15 @@ class GameFile(GameTables):
         """
         if self.tasks is None:
             return [self]
-        file = f"{folder}/{self.tasks}"
-        try:
-            tasks = load_tasks(directory / file)
-        except TaskError as error:
-            raise ManifestError(str(error)) from None
-        return [
-            self._with_task(task_id(runtime, name), TaskSource(file=file, name=name, min=0.0, max=1.0), tasks[name])
-            for name in tasks
-        ]
+        tasks = _tasks_of(directory, f"{folder}/{self.tasks}")
+        return [self._with_task(task_id(runtime, source.name), source, task) for source, task in tasks]
 
     def _with_task(self, env_id: str, source: TaskSource, task: Task) -> GameFile:
-        spaces = (self.spaces or SpacesTable()).model_copy(update={"submit": True, "text": True})
-        of_task: dict[str, Any] = {"words": task.words, "split": task.split, "difficulty": task.difficulty}
-        env = EnvTable(id=env_id, title=task.words, time_limit_s=float(task.seconds), spaces=spaces, **of_task)
         changes = task.grade == "change"
         done = {**self.episode.done, **({"done": f"{source.from_} >= 1"} if changes else {})}
         return self.model_copy(
             update={
-                "env": env,
+                "env": _env_of(env_id, task, self.spaces),
                 "sources": {**self.sources, source.from_: source},
                 "rewards": [RewardTable(source=source.from_, give=task.grade, begins=0.0 if changes else None)],
                 "reset": self.reset if self.reset.by == "restart" else ResetTable(by="restart"),
@@ -212,12 +202,31 @@ class GameFile(GameTables):
         )
 
 
+def _tasks_of(directory: Path, file: str) -> list[tuple[TaskSource, Task]]:
+    """Return the tasks of a file in ``directory``, a runtime's; raise ManifestError if it can't be used."""
+    try:
+        tasks = load_tasks(directory / file)
+    except TaskError as error:
+        raise ManifestError(str(error)) from None
+    return [(TaskSource(file=file, name=name, min=0.0, max=1.0), task) for name, task in tasks.items()]
+
+
+def _env_of(env_id: str, task: Task, spaces: SpacesTable | None) -> EnvTable:
+    spaces = (spaces or SpacesTable()).model_copy(update={"submit": True, "text": True})
+    of_task: dict[str, Any] = {"words": task.words, "split": task.split, "difficulty": task.difficulty}
+    return EnvTable(id=env_id, title=task.words, time_limit_s=float(task.seconds), spaces=spaces, **of_task)
+
+
 class Manifest(GameTables):
-    """A whole runtime.toml. ``games``: a folder of files, each an environment with a program and rewards of its own."""
+    """A whole runtime.toml. ``games``: a folder of files, each an environment with a program and rewards of its own.
+
+    ``tasks``: a file with what is to be done in its page.
+    """
 
     runtime: RuntimeTable
     page: PageTable | None = None
     games: Annotated[str, Field(min_length=1)] | None = None
+    tasks: Name | None = None
     time_limit: TimeLimit | None = None
     spaces: SpacesTable | None = None
     catalogue: CatalogueTable | None = None
@@ -227,8 +236,13 @@ class Manifest(GameTables):
 
     @model_validator(mode="after")
     def _one_catalogue(self) -> Manifest:
-        if bool(self.envs) + (self.catalogue is not None) + (self.games is not None) != 1:
-            raise ValueError("expected environments as [[envs]], from [catalogue], or from games: one of the three")
+        others = (self.catalogue, self.games, self.tasks)
+        if bool(self.envs) + sum(other is not None for other in others) != 1:
+            raise ValueError(
+                "expected environments as [[envs]], from [catalogue], games, or a page's tasks: one of these"
+            )
+        if self.tasks is not None and (self.page is None or self.rewards):
+            raise ValueError("expected tasks with [page] and without [[rewards]], or in a game's file")
         return self
 
     @model_validator(mode="after")
@@ -299,6 +313,24 @@ class Manifest(GameTables):
         ]
         manifest = self.model_copy(update={"envs": envs})
         manifest._games = {game.env.id: game for game in games if game.env is not None}
+        return manifest
+
+    def with_tasks(self, directory: Path) -> Manifest:
+        """Return it with the environments that its page's tasks are, if it has any; ``directory`` is the runtime's."""
+        if self.tasks is None:
+            return self
+        envs: list[EnvTable] = []
+        games: dict[str, GameTables] = {}
+        for source, task in _tasks_of(directory, self.tasks):
+            if task.grade != "submit":
+                raise ManifestError(
+                    f'{directory / self.tasks}: {source.name}: expected grade = "submit" of a page\'s task'
+                )
+            envs.append(_env_of(task_id(self.runtime.id, source.name), task, self.spaces))
+            reward = RewardTable(source=source.from_, give=task.grade)
+            games[envs[-1].id] = self.model_copy(update={"sources": {source.from_: source}, "rewards": [reward]})
+        manifest = self.model_copy(update={"envs": envs})
+        manifest._games = games
         return manifest
 
     def zoomed(self, zoom: int) -> Manifest:
@@ -376,7 +408,7 @@ def _fill(
 def load(directory: Path) -> Manifest:
     manifest = _read(directory / FILE_NAME, Manifest)
     if manifest.games is None:
-        return manifest
+        return manifest.with_tasks(directory)
     paths = sorted((directory / manifest.games).glob("*.toml"))
     if not 0 < len(paths) <= MAX_GAMES:
         raise ManifestError(f"{directory / manifest.games}: {len(paths)} files *.toml; expected 1 to {MAX_GAMES}")

@@ -24,6 +24,10 @@ def page_address(
     return address if table.files is None else urljoin(f"{ORIGIN}/", address)
 
 
+def page_files(directory: Path, table: PageTable, folder: str) -> Files:
+    return Files(directory / folder, directory / table.serve if table.serve is not None else None)
+
+
 def page_script(directory: Path, table: PageTable) -> str | None:
     try:
         return (directory / table.script).read_text(encoding="utf-8") if table.script else None
@@ -35,5 +39,5 @@ def require_page(directory: Path, table: PageTable, entry: EnvTable, fps: float)
     page_script(directory, table)
     address = page_address(table, entry, seed=0, fps=fps)
     if table.files is not None:
-        Files(directory / table.files).require(address)
+        page_files(directory, table, table.files).require(address)
     executable(BINARY, package="chromium")

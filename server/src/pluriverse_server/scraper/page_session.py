@@ -5,30 +5,36 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import shutil
 import time
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from msgspec.structs import replace
-from pluriverse_protocol.reports import Cause, Joystick, Lost, Ready, Report, Reset, Submit
+from pluriverse_protocol.reports import Cause, Done, Joystick, Lost, Ready, Report, Reset, Submit, Text
 
 from pluriverse_server.display import AsyncInitialState, DisplayLost
 from pluriverse_server.manifest.page import origin_of
 from pluriverse_server.manifest.runtime import EnvTable, Manifest, ManifestError
+from pluriverse_server.manifest.sources import MAX_COORDINATE
 from pluriverse_server.process import OutOfResources, StartError
-from pluriverse_server.programs.pages import page_address, page_script
+from pluriverse_server.programs.pages import page_address, page_files, page_script
 from pluriverse_server.sources.page.clock import ClockScript
 from pluriverse_server.sources.page.devtools import CallTimedOut, ConnectionLost, DevToolsError
-from pluriverse_server.sources.page.files import HOST, ORIGIN, Files
+from pluriverse_server.sources.page.files import HOST, ORIGIN
 from pluriverse_server.sources.page.guard import Windows
 from pluriverse_server.sources.page.messages import BadValue, Scores, read
 from pluriverse_server.sources.page.page import Outline, Page, PageError
 from pluriverse_server.sources.page.watcher import Watcher, episode
+from pluriverse_server.sources.reading import SourceError
+from pluriverse_server.sources.rules import CHECK_S
 from pluriverse_server.sources.screen.grab import ScreenLost
+from pluriverse_server.sources.task import Assignment, picture_of
 from pluriverse_server.sources.trees import TREE_S, Box, NoTree, Tree
+from pluriverse_server.task import Look, TaskError
 from pluriverse_server.tasks import call_later, start_task
 
 from .browser import Browser
@@ -38,6 +44,9 @@ from .page_steps import PageSteps
 from .step_channels import StepChannels
 
 log = logging.getLogger(__name__)
+
+# The folder of what a page's server keeps, and of its task.
+HOME: Final = "home"
 
 # The folder of the browser's profile. One letter: the browser creates Unix sockets below it, whose paths are limited.
 FOLDER: Final = "b"
@@ -87,8 +96,12 @@ class PageSession:
         self._environment = {**screen, **manifest.runtime.locale}
         self._state = state
         self._daemon = daemon
-        self._files = Files(directory / self._table.files) if self._table.files is not None else None
+        self._directory = directory
+        served = self._table.files
+        self._files = page_files(directory, self._table, served) if served is not None else None
         self._folder = folder / FOLDER
+        self._home = folder / HOME
+        self._assignment: Assignment | None = None
         self._browser: Browser | None = None
         self._windows: Windows | None = None
         self._ending: asyncio.Task[None] | None = None  # of a browser that is no more this one
@@ -171,7 +184,7 @@ class PageSession:
             except ConnectionLost:
                 # The page was closed, or its browser's process ends as well, which is reported elsewhere.
                 continue
-            except (DevToolsError, DisplayLost, PageError, ScreenLost, Stuck) as error:
+            except (DevToolsError, DisplayLost, PageError, ScreenLost, Stuck, TaskError, OSError) as error:
                 self._fail(reset, f"page: {error}", "page")
             except ManifestError as error:
                 self._fail(reset, str(error), "manifest")
@@ -191,9 +204,21 @@ class PageSession:
             if self._clock is not None:
                 await self._clock.begin(reset.fps)
                 self._stepped = self._steps(reset, self._clock)
+            await asyncio.to_thread(self._set_up, reset)
             page = await self._show(reset)
             if _lockstep(reset):
                 await self._get_ready(reset, page)
+
+    def _set_up(self, reset: Reset) -> None:
+        """Make a new home for what is kept outside of the page, and set its task up, if it has one. Blocking."""
+        shutil.rmtree(self._home, ignore_errors=True)
+        self._home.mkdir()
+        if self._files is not None:
+            self._files.home = self._home
+        task = self._manifest.game(reset.env).task
+        self._assignment = None if task is None else Assignment(task, self._directory, reset.env, self._home)
+        if self._assignment is not None:
+            self._assignment.set_up(reset.seed)
 
     async def _show(self, reset: Reset) -> Page:
         """Show the page in which an episode begins."""
@@ -250,8 +275,33 @@ class PageSession:
         except DevToolsError:
             # It hangs, or was lost, which is reported elsewhere.
             return
-        if reset is self._wanted and page is self._page and self._scores.running:
-            self._report(self._scores.submitted(reset.episode, time.time()))
+        if page is None or reset is not self._wanted or page is not self._page or not self._scores.running:
+            return
+        end = self._scores.submitted(reset.episode, time.time())
+        if self._assignment is not None:
+            end = await self._graded(end, self._assignment, page)
+        self._report(end)
+
+    async def _graded(self, end: Done, assignment: Assignment, page: Page) -> Done:
+        """Return the end of a page's task, with its grade; truncated if that can't be had."""
+        loop, screen = asyncio.get_running_loop(), self._environment["DISPLAY"]
+
+        def ask(expression: str) -> Any:
+            return asyncio.run_coroutine_threadsafe(page.ask(expression, CHECK_TIMEOUT_S), loop).result()
+
+        def tree() -> Any:
+            everything = (0, 0, MAX_COORDINATE, MAX_COORDINATE)
+            return asyncio.run_coroutine_threadsafe(page.tree(everything), loop).result().nodes
+
+        look = Look(self._home, lambda: picture_of(screen), tree, ask)
+        try:
+            async with asyncio.timeout(CHECK_S):
+                return replace(end, reward=end.reward + await asyncio.to_thread(assignment.check, look))
+        except SourceError as error:
+            why = str(error)
+        except TimeoutError:
+            why = f"the check took over {CHECK_S:g} s"
+        return replace(end, terminated=False, truncated=True, reason=why)
 
     def _step_failed(self, stepped: PageSteps, error: Exception) -> None:
         if stepped is self._stepped and not isinstance(error, ConnectionLost):
@@ -376,6 +426,8 @@ class PageSession:
                     self._kept = self._browser
                     start_task(self._state.keep(), "browser's start")
             self._report(report)
+            if isinstance(report, Ready) and self._assignment is not None:
+                self._report(Text(report.episode, self._assignment.words))
 
     def _report(self, report: Report) -> None:
         if self._stepped is not None:

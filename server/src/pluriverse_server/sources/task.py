@@ -71,16 +71,22 @@ class TaskReader(ProgramReader):
         return self._assignment.check(Look(self._target.home, self._picture, self._tree, _no_page))
 
     def _picture(self) -> NDArray[np.uint8]:
-        pixels = self._memory
-        if pixels is None:
-            with contextlib.closing(Grabber(self._display, [])) as screen:
-                size = screen.size
-            with contextlib.closing(Grabber(self._display, [(0, 0, *size)])) as screen:
-                (pixels,) = screen.grab()
-        return np.ascontiguousarray(pixels[..., 2::-1])
+        return picture_of(self._display) if self._memory is None else _rgb(self._memory)
 
     def _tree(self) -> tuple[Node, ...]:
         return trim(read_tree(self._target.environment), (0, 0, MAX_COORDINATE, MAX_COORDINATE)).nodes
+
+
+def picture_of(display: str) -> NDArray[np.uint8]:
+    """Return what is on a screen: RGB, uint8 of shape (height, width, 3). Raise ScreenLost if it is gone."""
+    with contextlib.closing(Grabber(display, [])) as screen:
+        size = screen.size
+    with contextlib.closing(Grabber(display, [(0, 0, *size)])) as screen:
+        return _rgb(*screen.grab())
+
+
+def _rgb(pixels: Pixels) -> NDArray[np.uint8]:
+    return np.ascontiguousarray(pixels[..., 2::-1])
 
 
 def _no_page(expression: str) -> Any:

@@ -1,3 +1,4 @@
+import io
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -5,13 +6,14 @@ from pathlib import Path
 import aiohttp
 import pytest
 from pluriverse_server.process import StartError
-from pluriverse_server.sources.page.files import HOST, Files
+from pluriverse_server.sources.page.files import HOST, MAX_BODY_BYTES, Files
 from yarl import URL
 
 
 @asynccontextmanager
-async def served(folder: Path) -> AsyncGenerator[Files]:
-    files = Files(folder)
+async def served(folder: Path, serve: Path | None = None) -> AsyncGenerator[Files]:
+    files = Files(folder, serve)
+    files.home = folder.parent
     await files.start()
     try:
         yield files
@@ -75,3 +77,60 @@ def test_what_is_not_there_is_named(folder: Path, tmp_path: Path) -> None:
     files.require("sub/a%20page.html?x=1#y")
     with pytest.raises(StartError, match=rf"page\.start: there is no file {folder}/none\.html"):
         files.require("none.html?x=1")
+
+
+SERVE = """
+from pluriverse_server.kit import PageResponse
+
+
+def respond(request, home):
+    if request.path == "/sent":
+        with (home / "sent").open("a") as sent:
+            sent.write(f"{request.method} {request.form} {dict(request.query)} {dict(request.cookies)}")
+        return PageResponse(status=303, headers={"Location": "/seen"})
+    if request.path == "/seen":
+        return (home / "sent").read_text()
+    if request.path == "/broken":
+        raise ValueError("no")
+"""
+
+
+@pytest.fixture
+def serve(tmp_path: Path) -> Path:
+    (tmp_path / "serve.py").write_text(SERVE)
+    return tmp_path / "serve.py"
+
+
+async def test_what_is_no_file_is_answered_by_the_runtimes_own_code(folder: Path, serve: Path) -> None:
+    async with served(folder, serve) as files, aiohttp.ClientSession() as client:
+        files.require("http://page.localhost/seen")
+        url = f"http://127.0.0.1:{files.port}"
+        named = {"Host": HOST, "Cookie": "who=me"}
+        async with client.post(f"{url}/sent?a=1", data={"town": "Ulm"}, headers=named, allow_redirects=False) as answer:
+            assert (answer.status, answer.headers["Location"]) == (303, "/seen")
+        status, kind, body = await get(files, "/seen")
+        assert (status, kind) == (200, "text/html; charset=utf-8")
+        assert body.decode() == "POST {'town': 'Ulm'} {'a': '1'} {'who': 'me'}"
+        assert (await get(files, "/a.js"))[2] == b"x"
+        assert (await get(files, "/nothing"))[0] == 404
+        assert files.answered == 5
+        assert not files.busy
+
+
+async def test_code_that_fails_is_answered_with_its_line(folder: Path, serve: Path) -> None:
+    async with served(folder, serve) as files:
+        status, kind, body = await get(files, "/broken")
+        assert (status, kind) == (500, "text/plain; charset=utf-8")
+        assert body.decode().endswith("serve.py, line 13: ValueError: no")
+        too_much = b"x" * (MAX_BODY_BYTES + 1)
+        async with aiohttp.ClientSession() as client:
+            url = f"http://127.0.0.1:{files.port}/sent"
+            async with client.post(url, data=io.BytesIO(too_much), headers={"Host": HOST}) as answer:
+                assert answer.status == 413
+
+
+async def test_files_alone_are_read_and_not_written(folder: Path) -> None:
+    async with served(folder) as files, aiohttp.ClientSession() as client:
+        url = f"http://127.0.0.1:{files.port}/a.js"
+        async with client.post(url, headers={"Host": HOST}) as answer:
+            assert answer.status == 405

@@ -1,18 +1,22 @@
-"""Serves a runtime's folder of web pages to its own browser, on a loopback port."""
+"""Serves a runtime's folder of web pages to its own browser, on a loopback port, and what its own code answers."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 from collections.abc import Callable, Generator, Mapping
 from pathlib import Path
 from typing import Final
-from urllib.parse import unquote, urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 from aiohttp import web
 from aiohttp.abc import AbstractStreamWriter
 
 from pluriverse_server.process import StartError
+from pluriverse_server.task import PageRequest, PageResponse, TaskError, described, load_functions
+
+log = logging.getLogger(__name__)
 
 # The browser resolves this host and no other. Pages of localhost may do what pages of https may.
 HOST: Final = "page.localhost"
@@ -40,6 +44,9 @@ TYPES: Final = {f".{name}": f"{kind}/{name}" for kind, names in _PLAIN_TYPES.ite
     ".mp3": "audio/mpeg",
 }
 
+# What a page may send to its runtime's own code at once.
+MAX_BODY_BYTES: Final = 1024 * 1024
+
 # An edited file must be seen by the next episode.
 _HEADERS: Final = {"Cache-Control": "no-cache", "X-Content-Type-Options": "nosniff"}
 
@@ -59,8 +66,13 @@ class _FileResponse(web.FileResponse):
 class Files:
     """Serves the folder between ``start`` and ``stop``: nothing outside of it, and no listings."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, serve: Path | None = None) -> None:
+        """``serve``: a file whose ``respond(request, home)`` answers what isn't in the folder; see ``PageRequest``."""
         self._folder = folder
+        self._serve = serve
+        self._turn = asyncio.Lock()
+        self.home: Path | None = None
+        """Where that keeps its data."""
         self._root = folder.resolve()
         self._runner: web.AppRunner | None = None
         self._answering = 0
@@ -77,8 +89,8 @@ class Files:
         return self._answering > 0
 
     async def start(self) -> None:
-        app = web.Application()
-        app.router.add_get("/{path:.*}", self._answer)
+        app = web.Application(client_max_size=MAX_BODY_BYTES)
+        app.router.add_route("*", "/{path:.*}", self._answer)
         runner = web.AppRunner(app, access_log=None, handle_signals=False)
         await runner.setup()
         try:
@@ -100,7 +112,7 @@ class Files:
                 f"page.files: no folder {self._folder}; fill it as the runtime's README describes, or mount yours"
             )
         path = unquote(urlsplit(start).path)
-        if self._find(path) is None:
+        if self._serve is None and self._find(path) is None:
             raise StartError(f"page.start: there is no file {self._folder / path.lstrip('/')}")
 
     async def _answer(self, request: web.Request) -> web.StreamResponse:
@@ -109,12 +121,37 @@ class Files:
             raise web.HTTPForbidden
         with self._counted():
             path = await asyncio.to_thread(self._find, request.match_info["path"])
+            if path is None and self._serve is not None and self.home is not None:
+                return await self._respond(request, self._serve, self.home)
         if path is None:
             raise web.HTTPNotFound
+        if request.method not in ("GET", "HEAD"):
+            raise web.HTTPMethodNotAllowed(request.method, ("GET", "HEAD"))
         content_type = TYPES.get(path.suffix.lower(), "application/octet-stream")
         if content_type.startswith("text/"):
             content_type += "; charset=utf-8"
         return _FileResponse(path, {**_HEADERS, "Content-Type": content_type}, self._counted)
+
+    async def _respond(self, request: web.Request, serve: Path, home: Path) -> web.StreamResponse:
+        """Return what the runtime's own code answers, one request at a time."""
+        body = await request.read()
+        is_form = request.content_type == "application/x-www-form-urlencoded"
+        form = dict(parse_qsl(body.decode(errors="replace"), keep_blank_values=True)) if is_form else {}
+        query, cookies = dict(request.query), dict(request.cookies)
+        asked = PageRequest(request.method, request.path, query, form, cookies, body)
+        async with self._turn:
+            try:
+                said = await asyncio.to_thread(lambda: load_functions(serve)["respond"](asked, home))
+            except TaskError as error:
+                said = _failed(str(error))
+            except Exception as error:  # noqa: BLE001 - it is the runtime's own
+                said = _failed(described(serve, error))
+        if said is None:
+            raise web.HTTPNotFound
+        answer = said if isinstance(said, PageResponse) else PageResponse(str(said))
+        data = answer.body.encode() if isinstance(answer.body, str) else answer.body
+        kind = {"Content-Type": answer.type}
+        return web.Response(body=data, status=answer.status, headers={**_HEADERS, **kind, **answer.headers})
 
     @contextlib.contextmanager
     def _counted(self) -> Generator[None]:
@@ -132,3 +169,8 @@ class Files:
         except (OSError, ValueError, RuntimeError):
             return None
         return found if found.is_relative_to(self._root) and found.is_file() else None
+
+
+def _failed(why: str) -> PageResponse:
+    log.warning("page.serve: %s", why)
+    return PageResponse(why, 500, "text/plain; charset=utf-8")

@@ -118,7 +118,7 @@ class Scores:
             found.append(reports.Reward(said.episode, earned, said.at))
         return found
 
-    def submitted(self, episode: int, at: float) -> reports.Report:
+    def submitted(self, episode: int, at: float) -> reports.Done:
         """Return the end of an episode whose agent said at ``at`` that it is done."""
         return reports.Done(episode, self._sum("end", self._values), reason=reports.SUBMITTED, at=at)
 
