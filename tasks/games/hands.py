@@ -30,3 +30,19 @@ def wait(computer: Any, seconds: float = 0.5) -> None:
     from pluriverse.adapters.computer import calls
 
     computer.do(calls.wait(seconds))
+
+
+def drag(computer: Any, *path: tuple[int, int]) -> None:
+    from pluriverse.adapters.computer import calls
+
+    computer.do(calls.drag(list(path)))
+
+
+def save_as(computer: Any, name: str) -> None:
+    """Answer a file dialog of GTK's, which looks at the name before it can be accepted."""
+    wait(computer, 1.0)
+    press(computer, "ctrl+a")
+    write(computer, name)
+    wait(computer)
+    press(computer, "Return")
+    wait(computer)
