@@ -55,6 +55,25 @@ async def test_steps_say_what_is_new_a_first_frame_what_was_last_and_one_that_is
     assert [(await steps.see()).text for _ in range(2)] == ["", "hello"]
 
 
+async def test_pages_of_other_environments_stay_for_their_next_episodes_and_get_their_keys_alone() -> None:
+    place = 'files = "www"\nstart = "{env.page}.html"'
+    begin = 'begin = "game.begin(pluriverse.env.page + game.begun)"'
+    with short_folder() as folder:
+        async with page_remote(write_runtime(folder, dict.fromkeys("ABCDE", ""), begin, place=place)) as remote:
+            await remote.play("E", clock="lockstep")
+            async with connected(remote.port, PASSWORD, path="/step") as agent:
+                assert (await heard(agent)).headers.episode_id
+                # By its document, how often it was begun in before; one that was longest unused is closed.
+                for told in ("A0", "B0", "A1", "C0", "D0", "B1", "E0", "A0", "B2"):
+                    await remote.play(told[0], clock="lockstep")
+                    first = await heard(agent)
+                    assert isinstance(first.message, FirstFrame)
+                    assert first.message.text == f"seed {told}"
+                    answer = await ask(agent, first, "a")
+                    assert isinstance(answer, StepReply)
+                    assert answer.reward == 1.0
+
+
 @pytest.mark.slow
 async def test_page_that_hangs_in_a_step_is_replaced() -> None:
     with short_folder() as folder:

@@ -134,7 +134,7 @@ class PageClock:
         server: int,
     ) -> None:
         self.frames = 0
-        self._page = page
+        self.page = page
         self._display = display
         self._size = size
         self._browser = browser
@@ -188,7 +188,7 @@ class PageClock:
             # not the browser has reported it.
             x, y = self._corner
             await self._deal_with(self._display.client.apply([PointerEvent(x - 1, y, 0), PointerEvent(x, y, 0)]))
-            await self._page.check(STEP_TIMEOUT_S)
+            await self.page.check(STEP_TIMEOUT_S)
             while not ready():
                 await self.advance(1, ready)
         # What animation frames draw is there with the first.
@@ -211,13 +211,13 @@ class PageClock:
         began, left = self.frames, self._turns(frames)
         patience = Patience(self._server, STEP_TIMEOUT_S, time.monotonic())
         while left > 0 and not over():
-            passed, busy, menu = await self._page.advance(left, STEP_TIMEOUT_S)
+            passed, busy, menu = await self.page.advance(left, STEP_TIMEOUT_S)
             left -= passed
             self._turned += passed
             self._note_menu(open_now=menu)
             if busy or self._menu:
                 await self._settle()
-                await self._page.check(STEP_TIMEOUT_S)
+                await self.page.check(STEP_TIMEOUT_S)
             if not passed and patience.is_over(time.monotonic()):
                 raise Stuck(f"the page was not loaded within {STEP_TIMEOUT_S:g} s")
         self.frames = math.ceil(self._turned * self._fps / FPS - TOLERANCE)
@@ -225,7 +225,7 @@ class PageClock:
 
     async def asked(self) -> Counter[str]:
         """Return how often the page has asked for the time and for random numbers so far, if enabled."""
-        return Counter(await self._page.asked(STEP_TIMEOUT_S) if os.environ.get(ASKED_VARIABLE) else {})
+        return Counter(await self.page.asked(STEP_TIMEOUT_S) if os.environ.get(ASKED_VARIABLE) else {})
 
     def forget(self) -> None:
         self._pixels = None
@@ -276,7 +276,7 @@ class PageClock:
 
     async def _show(self) -> None:
         """Return once the page has dealt with its input and is on the screen."""
-        self._note_menu(open_now=await self._page.paint(STEP_TIMEOUT_S))
+        self._note_menu(open_now=await self.page.paint(STEP_TIMEOUT_S))
         await self._settle()
 
     async def _settle(self) -> None:
@@ -294,7 +294,7 @@ class PageClock:
                     return
                 # What it has done with it is on the screen by chance.
                 self._painted = self._files.answered
-                self._note_menu(open_now=await self._page.paint(STEP_TIMEOUT_S))
+                self._note_menu(open_now=await self.page.paint(STEP_TIMEOUT_S))
             if patience.is_over(time.monotonic()):
                 raise Stuck(f"the page was at work for {STEP_TIMEOUT_S:g} s without a pause")
             # Shorter than the event loop's timers can be.

@@ -68,6 +68,9 @@ LOOPBACK: Final = ("localhost", "*.localhost", "127.*", "[::1]", "0.0.0.0")
 # How long to wait before loading a page again that failed at once.
 RETRY_S: Final = 0.5
 
+# How many pages wait for an episode of theirs, each in some 28 MB.
+LOADED: Final = 3
+
 # A watcher sends a message a frame, and whenever the page pushes: four times the fastest screens' rate.
 MAX_MESSAGES_PER_S: Final = 1000
 
@@ -110,6 +113,8 @@ class PageSession:
         self._outline = self._make_outline(page_script(directory, self._table))
         self._compiled = False
         self._page: Page | None = None
+        # In lockstep: those in which episodes of other addresses can begin, the longest unused first.
+        self._loaded: dict[str, Page] = {}
         # In lockstep the page has a clock, and its episode is stepped on step channels.
         self._clock: PageClock | None = None
         self._stepped: PageSteps | None = None
@@ -199,13 +204,16 @@ class PageSession:
             self._end_steps()
             if not _lockstep(reset):
                 await self._step_channels.begin(None)
+            address = self._address(reset)
+            if self._clock is not None and _lockstep(reset) and self._table.begin:
+                await self._switch(self._clock, address)
             if self._browser is not None:
                 await self._state.restore()
             if self._clock is not None:
                 await self._clock.begin(reset.fps)
                 self._stepped = self._steps(reset, self._clock)
             await asyncio.to_thread(self._set_up, reset)
-            page = await self._show(reset)
+            page = await self._show(reset, address)
             if _lockstep(reset):
                 await self._get_ready(reset, page)
 
@@ -220,12 +228,32 @@ class PageSession:
         if self._assignment is not None:
             self._assignment.set_up(reset.seed)
 
-    async def _show(self, reset: Reset) -> Page:
-        """Show the page in which an episode begins."""
+    def _address(self, reset: Reset) -> str:
         entry = self._catalogue[reset.env]
         address = page_address(self._table, entry, seed=reset.seed, fps=reset.fps, options=reset.options)
         if self._files is not None:
             self._files.require(address)
+        return address
+
+    async def _switch(self, clock: PageClock, address: str) -> None:
+        """Go to the page in which an episode of ``address`` can begin, and leave the one before as it is."""
+        page = self._page
+        if page is None or page.address in (None, address) or page.strayed:
+            return
+        loaded = self._loaded.pop(address, None)
+        if loaded is None and len(self._loaded) == LOADED:
+            oldest = self._loaded.pop(next(iter(self._loaded)))
+            if self._table.fresh == "page":
+                loaded = oldest
+            else:
+                oldest.close()
+        self._loaded[page.address] = page
+        self._page = clock.page = loaded or await self._new_page(lockstep=True)
+        await self._page.show()
+
+    async def _show(self, reset: Reset, address: str) -> Page:
+        """Show the page in which an episode begins."""
+        entry = self._catalogue[reset.env]
         # Pages get the options' values if the table declares them.
         context = episode(reset.episode, reset.seed, {**entry.model_dump(mode="json"), "options": dict(reset.options)})
         if self._page is not None and self._page.stepped != _lockstep(reset):
@@ -235,7 +263,7 @@ class PageSession:
             self._set_deadline()
             await page.begin(context)
             return page
-        if page is None or self._table.fresh == "context":
+        if page is None or (self._table.fresh == "context" and page.address is not None):
             page = await self._open_page(lockstep=_lockstep(reset))
         self._set_deadline()
         await page.navigate(address, context)
@@ -308,16 +336,20 @@ class PageSession:
             self._lose(f"page: {error}")
 
     async def _open_page(self, *, lockstep: bool) -> Page:
-        windows = self._windows or await self._start_browser(lockstep=lockstep)
-        clock = ClockScript() if lockstep else None
-        page: Page = await Page.open(windows, self._outline, lambda payload: self._heard(page, payload), clock)
-        if windows is not self._windows:
-            raise ConnectionLost("the browser ended")
+        page = await self._new_page(lockstep=lockstep)
         self._close_page()
         self._page = page
         if not self._compiled:
             await page.require_javascript()
             self._compiled = True
+        return page
+
+    async def _new_page(self, *, lockstep: bool) -> Page:
+        windows = self._windows or await self._start_browser(lockstep=lockstep)
+        clock = ClockScript() if lockstep else None
+        page: Page = await Page.open(windows, self._outline, lambda payload: self._heard(page, payload), clock)
+        if windows is not self._windows:
+            raise ConnectionLost("the browser ended")
         return page
 
     async def _start_browser(self, *, lockstep: bool) -> Windows:
@@ -374,8 +406,9 @@ class PageSession:
         self._end_steps()
         if clock is not None:
             start_task(clock.close(), "page: its clock")
-        if page is not None:
-            page.close()
+        for each in (*self._loaded.values(), *([page] if page is not None else [])):
+            each.close()
+        self._loaded.clear()
 
     def _end_steps(self) -> None:
         """Report the episode's end to the step channel's agent."""
@@ -443,6 +476,7 @@ class PageSession:
     def _gone(self, target_id: str, reason: str) -> None:
         if self._page is not None and self._page.target_id == target_id:
             self._lose(reason)
+        self._loaded = {address: page for address, page in self._loaded.items() if page.target_id != target_id}
 
     async def _watch(self) -> None:
         """Replace a page that hangs or grows too large, until cancelled."""

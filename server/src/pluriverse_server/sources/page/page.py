@@ -130,6 +130,10 @@ class Page:
         self._devtools.forget(self._session_id)
         self._windows.dispose(self._context_id)
 
+    async def show(self) -> None:
+        """Put it above all others, and give it the keyboard."""
+        await self._devtools.call("Target.activateTarget", {"targetId": self.target_id})
+
     async def navigate(self, address: str, episode: Mapping[str, Any]) -> None:
         if self.address is not None:
             await self._evaluate(self._outline.watcher.leave, BEGIN_TIMEOUT_S)
