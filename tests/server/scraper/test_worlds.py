@@ -313,18 +313,23 @@ async def test_nothing_outlives_a_scraper_that_is_killed_with_all_its_snapshots(
             left.parent.rmdir()
 
 
-async def test_what_cant_be_kept_is_played_again_and_says_why(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("does", "why"),
+    [
+        ("import subprocess\nsubprocess.Popen(['env', '-u', 'LD_PRELOAD', 'sleep', '60'])\n", "clock"),
+        ("import ctypes\nlibc = ctypes.CDLL(None)\nlibc.shmat(libc.shmget(0, 4096, 0o600), None, 0)\n", "number"),
+    ],
+)
+async def test_what_cant_be_kept_is_played_again_and_says_why(does: str, why: str, tmp_path: Path) -> None:
     async with stepping(tmp_path) as scraped:
         game = tmp_path / "runtime" / "game.py"
-        game.write_text(
-            "import subprocess\nsubprocess.Popen(['env', '-u', 'LD_PRELOAD', 'sleep', '60'])\n" + game.read_text()
-        )
+        game.write_text(does + game.read_text())
         agent = await begun(scraped)
         await agent.first()
         await agent.play()
         assert await agent.snapshot() is None
         reply, _ = await agent.play()
-        assert "clock" in reply.info.get("snapshot", ""), reply.info
+        assert why in reply.info.get("snapshot", ""), reply.info
 
 
 async def test_memory_that_is_mapped_to_be_read_is_that_of_the_own_world_and_what_has_no_other_end_is_kept(

@@ -12,6 +12,7 @@ import socket
 import stat
 import struct
 import termios
+from collections import Counter
 from collections.abc import Generator, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -45,6 +46,7 @@ MAX_FILE_BYTES: Final = 16 * 1024 * 1024
 
 _PAGE: Final = 4096
 _GONE: Final = " (deleted)"
+_SEGMENT: Final = "/SYSV"
 
 # The other end of a connection that it has closed.
 _NOBODY: Final = 0
@@ -243,9 +245,12 @@ class Plan:
         self._memory: dict[Hashable, _Memory] = {}
         self._below_home: dict[Hashable, tuple[str, int]] = {}
         self._copied: set[Hashable] = set()
+        self._segments: Counter[int] = Counter()
         # The X server first: it may go on while programs are yet to begin, and needs what it shares with them.
         for template in sorted(templates, key=lambda template: template.ancestor != server):
             self._look_at(template, opened.of[template.ancestor])
+        if 1 in self._segments.values():
+            raise NotKept("a process may yet share memory by its number, which another world's doesn't have")
         ours = [self._peers.peers.get(os.fstat(client).st_ino) for client in clients]
         self._clients = [inode for inode in ours if inode in self._sockets]
         if len(self._clients) != len(clients):
@@ -305,6 +310,7 @@ class Plan:
             given = template.give(self._places[path])
         elif path.endswith(_GONE):
             given = template.give(self._note_memory(path, int(inode), at + stop - start))
+            self._segments[int(inode)] += path.startswith(_SEGMENT)
         elif self._is_below_home(path):
             given = self._give_below_home(template, path, os.O_RDWR)
         else:
