@@ -15,11 +15,11 @@ class WriteSum(Task):
 
     def setup(self, rng: Random, home: Path) -> dict[str, Any]:
         numbers = [rng.randrange(100, 10_000) for _ in range(3)]
-        (home / "answer.txt").write_text("")
         return {"sum": " + ".join(map(str, numbers)), "wanted": str(sum(numbers))}
 
     def check(self, p: dict[str, Any], look: Look) -> float:
-        return float((look.home / "answer.txt").read_text().strip() == p["wanted"])
+        answer = look.home / "answer.txt"
+        return float(answer.exists() and answer.read_text().strip() == p["wanted"])
 
     def oracle(self, p: dict[str, Any], computer: Any) -> None:
         write(computer, f"{p['wanted']}")

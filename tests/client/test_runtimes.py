@@ -92,5 +92,12 @@ def test_environments_are_named_by_the_manifest_or_the_games_files_but_not_by_wh
     (many / "games").mkdir()
     (many / "games" / "x.toml").write_text('[env]\nid = "many.X-v0"')
     (many / "games" / "y.toml").write_text("env = 1")
+    (many / "games" / "z.toml").write_text('tasks = "z.py"')
+    (many / "games" / "z.py").write_text("class _Base: ...\nclass Sort(_Base): ...\nclass Merge(_Base): ...")
+    assert named_environments(many) == ["many.X-v0", "many.Sort-v0", "many.Merge-v0"]
+    (many / "games" / "z.py").write_text("class Sort(")
     assert named_environments(many) == ["many.X-v0"]
+    page = write(tmp_path / "page", 'tasks = "tasks.py"\n[runtime]\nid = "page"')
+    (page / "tasks.py").write_text("class Order: ...")
+    assert named_environments(page) == ["page.Order-v0"]
     assert named_environments(write(tmp_path / "script", '[catalogue]\ncommand = ["x"]')) == []

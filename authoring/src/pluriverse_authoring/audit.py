@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import json
 import os
@@ -9,7 +10,7 @@ import random
 import string
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal, cast
@@ -213,33 +214,46 @@ def audit(directory: Path, env_ids: Sequence[str], seeds: int) -> int:
     if unknown or not tasks:
         what = f"no task {min(unknown)}" if unknown else "no tasks"
         raise AuthoringError(f"{directory}: {what}; expected classes in the tasks of a game's file")
-    # Remotes are started of the runtimes that are found here.
-    os.environ[VARIABLE] = str(directory)
     console = Console(soft_wrap=True)
     table = Table(Column("task", no_wrap=True), *_COLUMNS, "begins p50", "p95", "problems")
     problems: list[str] = []
-    computer: Computer | None = None
-    for entry, task in tasks:
-        run = Audit(directory, manifest, entry, task)
-        found = run.found
-        try:
-            # One remote for all, unless it breaks.
-            computer = computer or Computer(entry.id, "local:1")
-            run.run(computer, seeds)
-        except (PluriverseError, TaskError) as error:
-            found.problems.append(f"{type(error).__name__}: {error}")
-            if computer is not None:
-                computer.close()
-            computer = None
-        table.add_row(*_row(found))
-        problems += [f"{entry.id}: {problem}" for problem in found.problems]
-        console.print(f"{entry.id}: {len(found.problems)} problems", highlight=False)
-    if computer is not None:
-        computer.close()
+    with _found_in(directory):
+        for found in _audits([Audit(directory, manifest, entry, task) for entry, task in tasks], seeds):
+            table.add_row(*_row(found))
+            problems += [f"{found.env_id}: {problem}" for problem in found.problems]
+            console.print(f"{found.env_id}: {len(found.problems)} problems", highlight=False)
     console.print(table)
     for problem in problems:
         console.print(problem, markup=False, highlight=False)
     return 1 if problems else 0
+
+
+@contextlib.contextmanager
+def _found_in(directory: Path) -> Generator[None]:
+    """Have remotes be started of the runtime in ``directory``."""
+    before = os.environ.get(VARIABLE)
+    os.environ[VARIABLE] = str(directory)
+    try:
+        yield
+    finally:
+        del os.environ[VARIABLE]
+        if before is not None:
+            os.environ[VARIABLE] = before
+
+
+def _audits(audits: Sequence[Audit], seeds: int) -> Iterator[Found]:
+    """Run audits on one remote, unless it breaks, and yield what each finds."""
+    with contextlib.ExitStack() as opened:
+        computer: Computer | None = None
+        for each in audits:
+            try:
+                computer = computer or opened.enter_context(Computer(each.found.env_id, "local:1"))
+                each.run(computer, seeds)
+            except (PluriverseError, TaskError) as error:
+                each.found.problems.append(f"{type(error).__name__}: {error}")
+                opened.close()
+                computer = None
+            yield each.found
 
 
 def _row(found: Found) -> list[str]:

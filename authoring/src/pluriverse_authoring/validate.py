@@ -94,7 +94,7 @@ def validate(directory: Path, *, draft: bool = False) -> Validation:
     listed: list[tuple[Document, list[GameFile]]] = []
     for file, game in games:
         try:
-            listed.append((file, game.environments(directory, manifest.games or "", manifest.runtime.id)))
+            listed.append((file, game.environments(directory, manifest)))
         except ManifestError as error:
             found.mistakes.append(file.problem(("tasks",), str(error)))
     if found.mistakes:

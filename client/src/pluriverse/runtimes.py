@@ -95,12 +95,14 @@ def named_environments(folder: Path) -> list[str]:
     document = _document(folder / MANIFEST)
     tables: list[object] = document.get("envs", [])
     games = document.get("games")
-    runtime = _table(document, "runtime").get("id")
+    tasks = _task_names(folder, document.get("tasks"))
     if isinstance(games, str):
         for path in sorted((folder / games).glob("*.toml")):
             game = _document(path)
             tables.append(game.get("env"))
-            tables += [{"id": task_id(str(runtime), name)} for name in _task_names(path.parent, game.get("tasks"))]
+            tasks += _task_names(path.parent, game.get("tasks"))
+    runtime = _table(document, "runtime").get("id")
+    tables += [{"id": task_id(str(runtime), name)} for name in tasks]
     ids = [cast("dict[str, Any]", table).get("id") for table in tables if isinstance(table, dict)]
     return [env_id for env_id in ids if isinstance(env_id, str)]
 

@@ -1,4 +1,5 @@
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -112,7 +113,7 @@ def test_the_remote_ends_an_episode_that_should_end_itself_after_its_grace(tmp_p
         (
             '[[envs]]\nid = "toy.First-v0"\nlevel = 3',
             "",
-            "the file: expected environments as [[envs]], from [catalogue], or from",
+            "the file: expected environments as [[envs]], from [catalogue], games",
         ),
         ("level = 3", "[catalogue]\ncommand = []", "catalogue.command: list should have at least 1 item"),
     ],
@@ -162,7 +163,7 @@ def test_unknown_placeholder_is_named_with_those_that_are_known(tmp_path: Path, 
     (line,) = complaints(tmp_path, changed('"{env}"', f'"{word}"'))
     assert line.startswith(
         f"program.command: unknown placeholder {word}; "
-        "known: {env}, {env.<key>}, {options.<name>}, {seed}, {fps}, {home}"
+        "known: {env}, {env.<key>}, {options.<name>}, {task.<name>}, {seed}, {fps}, {home}"
     )
 
 
@@ -288,7 +289,10 @@ def test_mistakes_of_all_games_are_told_each_with_its_file(tmp_path: Path) -> No
     [
         ('[program]\ncommand = ["x"]', "expected program in the games' files alone"),
         ('[page]\nurl = "https://example.org/"\n[episode]', "expected episode, page in the games' files alone"),
-        ('[[envs]]\nid = "x"', "expected environments as [[envs]], from [catalogue], or from games: one of the three"),
+        (
+            '[[envs]]\nid = "x"',
+            "expected environments as [[envs]], from [catalogue], games",
+        ),
     ],
 )
 def test_games_have_their_tables_in_their_own_files(tmp_path: Path, more: str, complaint: str) -> None:
@@ -313,3 +317,68 @@ def test_program_that_is_read_reports_rewards_of_its_own_as_well(tmp_path: Path)
 def test_what_is_read_is_no_page(tmp_path: Path) -> None:
     (line,) = complaints(tmp_path, heard("page", 'value = "1"'))
     assert line.startswith("the file: expected rewards of the sources by their names, or of reports; [sources] read no")
+
+
+TASK = """
+from pluriverse_server.kit import Task
+
+
+class Sort(Task):
+    words = "Sort {file}."
+
+
+class Merge(Task):
+    words = "Merge them."
+    grade = "change"
+    seconds = 7
+"""
+TASKED = 'tasks = "some.py"\n[program]\ncommand = ["x", "{task.file}"]\n'
+
+
+def test_each_task_of_a_games_file_is_an_environment(tmp_path: Path) -> None:
+    directory = write_games(tmp_path, one=GAME.format(name="one"), two=TASKED)
+    (tmp_path / "games" / "some.py").write_text(TASK)
+    manifest = load(directory)
+    assert [entry.id for entry in manifest.envs] == ["games.one-v0", "games.Sort-v0", "games.Merge-v0"]
+    _, sort, merge = manifest.envs
+    assert (sort.title, manifest.time_limit_of(sort), manifest.time_limit_of(merge)) == ("Sort {file}.", 120.0, 7.0)
+    for entry, give, done in ((sort, "submit", {}), (merge, "change", {"done": "task >= 1"})):
+        game, spaces = manifest.game(entry.id), manifest.spaces_of(entry)
+        assert [(reward.source, reward.give) for reward in game.rewards] == [("task", give)]
+        assert (game.reset.by, game.episode.done) == ("restart", done)
+        assert spaces is not None
+        assert (spaces.submit, spaces.pointer, spaces.text) == (True, True, True)
+        assert game.program is not None
+        filled = [fill_command(game.program.command, sort, seed=1, fps=1, task=task) for task in (None, {"file": "a"})]
+        assert filled == [["x", ""], ["x", "a"]]
+
+
+@pytest.mark.parametrize(
+    ("game", "complaint"),
+    [
+        (TASKED + '[env]\nid = "x"', "expected [env] or tasks, one of the two"),
+        (TASKED + '[[rewards]]\nsource = "reports"', "expected [program], and [sources]"),
+        (TASKED + '[reset]\nby = "restart"\nspares = 1', 'expected reset.by = "restart" with tasks, and program.same'),
+        (TASKED.replace("some", "none"), "none.py can't be read"),
+    ],
+)
+def test_tasks_that_cannot_be_are_refused(tmp_path: Path, game: str, complaint: str) -> None:
+    directory = write_games(tmp_path, one=game)
+    (tmp_path / "games" / "some.py").write_text(TASK)
+    with pytest.raises(ManifestError, match=re.escape(complaint)):
+        load(directory)
+
+
+def test_tasks_of_a_page_are_graded_as_they_are_submitted(tmp_path: Path) -> None:
+    (tmp_path / "runtime.toml").write_text(
+        'tasks = "some.py"\n[runtime]\nid = "p"\nversion = "1.0.0"\ntitle = "P"\ndefault_env = "p.Sort-v0"\n'
+        '[reset]\nby = "page"\n[page]\nfiles = "www"\nstart = "/"\n'
+    )
+    (tmp_path / "some.py").write_text(TASK)
+    with pytest.raises(ManifestError, match='Merge: expected grade = "submit"'):
+        load(tmp_path)
+    (tmp_path / "other.py").write_text(TASK.replace('"change"', '"submit"'))
+    (tmp_path / "runtime.toml").write_text((tmp_path / "runtime.toml").read_text().replace("some.py", "other.py"))
+    manifest = load(tmp_path)
+    assert [entry.id for entry in manifest.envs] == ["p.Sort-v0", "p.Merge-v0"]
+    assert manifest.is_rewarded("p.Sort-v0")

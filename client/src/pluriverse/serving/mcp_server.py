@@ -117,6 +117,7 @@ class Described(BaseModel):
     pointer: bool = Field(description="whether the pointer has an effect")
     relative: bool = Field(description="whether it is the pointer's movement that has: dx and dy in act_for")
     pads: int = Field(description="how many gamepads have an effect, in act_for")
+    submit: bool = Field(description="whether the episode is graded once you call submit")
     capabilities: list[str] = Field(description="of the remote; with tree and marks, look can describe the screen")
     text: str = Field(description="the task, or the environment's latest message")
 
@@ -224,6 +225,7 @@ class Server:
                 pointer=said.spaces is None or said.spaces.pointer or not (keys or said.spaces.pads),
                 relative=said.spaces is not None and said.spaces.relative,
                 pads=said.spaces.pads if said.spaces is not None else 0,
+                submit=computer.actions.submit,
                 capabilities=list(said.capabilities or ()),
                 text=computer.text,
             )
@@ -499,6 +501,8 @@ def _described(described: Described) -> str:
     ]
     if "marks" in described.capabilities:
         lines.append("look can draw marks and return a tree of the screen.")
+    if described.submit:
+        lines.append("Call submit when you are done: the episode ends, and is graded as it is then.")
     return "\n".join([*lines, *([f"Task: {described.text}"] if described.text else [])])
 
 

@@ -24,7 +24,7 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError,
 from pluriverse_server.episode import Environment
 from pluriverse_server.task import Task, TaskError, load_tasks
 
-from .game import OWN_SOURCES, GameTables, ResetTable, RewardTable
+from .game import OWN_SOURCES, GameTables, RewardTable
 from .options import Options, OptionsTable
 from .page import MAX_ZOOM, PageTable
 from .sources import KINDS, TaskSource
@@ -178,25 +178,25 @@ class GameFile(GameTables):
             )
         return self
 
-    def environments(self, directory: Path, folder: str, runtime: str) -> list[GameFile]:
+    def environments(self, directory: Path, manifest: Manifest) -> list[GameFile]:
         """Return itself, or what its tasks make of it; raise ManifestError if their file can't be used.
 
-        ``folder``: that of the games in ``directory``, the runtime's.
+        ``directory`` and ``manifest`` are the runtime's.
         """
         if self.tasks is None:
             return [self]
-        tasks = _tasks_of(directory, f"{folder}/{self.tasks}")
-        return [self._with_task(task_id(runtime, source.name), source, task) for source, task in tasks]
+        tasks = _tasks_of(directory, f"{manifest.games}/{self.tasks}")
+        return [self._with_task(source, task, manifest) for source, task in tasks]
 
-    def _with_task(self, env_id: str, source: TaskSource, task: Task) -> GameFile:
+    def _with_task(self, source: TaskSource, task: Task, manifest: Manifest) -> GameFile:
         changes = task.grade == "change"
         done = {**self.episode.done, **({"done": f"{source.from_} >= 1"} if changes else {})}
         return self.model_copy(
             update={
-                "env": _env_of(env_id, task, self.spaces),
+                "env": _env_of(manifest, source.name, task, self.spaces),
                 "sources": {**self.sources, source.from_: source},
                 "rewards": [RewardTable(source=source.from_, give=task.grade, begins=0.0 if changes else None)],
-                "reset": self.reset if self.reset.by == "restart" else ResetTable(by="restart"),
+                "reset": self.reset.model_copy(update={"by": "restart"}),
                 "episode": self.episode.model_copy(update={"done": done}),
             }
         )
@@ -211,9 +211,10 @@ def _tasks_of(directory: Path, file: str) -> list[tuple[TaskSource, Task]]:
     return [(TaskSource(file=file, name=name, min=0.0, max=1.0), task) for name, task in tasks.items()]
 
 
-def _env_of(env_id: str, task: Task, spaces: SpacesTable | None) -> EnvTable:
-    spaces = (spaces or SpacesTable()).model_copy(update={"submit": True, "text": True})
+def _env_of(manifest: Manifest, name: str, task: Task, spaces: SpacesTable | None = None) -> EnvTable:
+    spaces = (spaces or manifest.spaces or SpacesTable()).model_copy(update={"submit": True, "text": True})
     of_task: dict[str, Any] = {"words": task.words, "split": task.split, "difficulty": task.difficulty}
+    env_id = task_id(manifest.runtime.id, name)
     return EnvTable(id=env_id, title=task.words, time_limit_s=float(task.seconds), spaces=spaces, **of_task)
 
 
@@ -326,7 +327,7 @@ class Manifest(GameTables):
                 raise ManifestError(
                     f'{directory / self.tasks}: {source.name}: expected grade = "submit" of a page\'s task'
                 )
-            envs.append(_env_of(task_id(self.runtime.id, source.name), task, self.spaces))
+            envs.append(_env_of(self, source.name, task))
             reward = RewardTable(source=source.from_, give=task.grade)
             games[envs[-1].id] = self.model_copy(update={"sources": {source.from_: source}, "rewards": [reward]})
         manifest = self.model_copy(update={"envs": envs})
@@ -416,7 +417,7 @@ def load(directory: Path) -> Manifest:
     problems: list[str] = []
     for path in paths:
         try:
-            games += _read(path, GameFile).environments(directory, manifest.games, manifest.runtime.id)
+            games += _read(path, GameFile).environments(directory, manifest)
         except ManifestError as error:
             problems.append(str(error))
     if problems:

@@ -219,11 +219,13 @@ class PageSession:
 
     def _set_up(self, reset: Reset) -> None:
         """Make a new home for what is kept outside of the page, and set its task up, if it has one. Blocking."""
+        task = self._manifest.game(reset.env).task
+        if task is None and self._table.serve is None:
+            return
         shutil.rmtree(self._home, ignore_errors=True)
         self._home.mkdir()
         if self._files is not None:
             self._files.home = self._home
-        task = self._manifest.game(reset.env).task
         self._assignment = None if task is None else Assignment(task, self._directory, reset.env, self._home)
         if self._assignment is not None:
             self._assignment.set_up(reset.seed)

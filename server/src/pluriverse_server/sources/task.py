@@ -23,7 +23,7 @@ from pluriverse_server.task import Look, TaskError, chance, described, load_task
 
 
 class Assignment:
-    """A task in a HOME: its parameters, and its words with these."""
+    """A task in a HOME, with its parameters."""
 
     def __init__(self, table: TaskSource, directory: Path, env_id: str, home: Path) -> None:
         """``directory`` is the runtime's; raise TaskError if the task's file can't be used."""
@@ -40,9 +40,14 @@ class Assignment:
         try:
             parameters = self.task.setup(chance(self._env_id, seed), self._home)
             self.parameters = json.loads(json.dumps(parameters))
-            self.words = self.task.words.format_map(self.parameters)
+            _ = self.words
         except (Exception, SystemExit) as error:
             raise TaskError(described(self.path, error)) from error
+
+    @property
+    def words(self) -> str:
+        """What the agent is told."""
+        return self.task.words.format_map(self.parameters)
 
     def check(self, look: Look) -> float:
         """Return how much of it is done, 0 to 1; raise SourceError with the file's line if that fails."""

@@ -51,6 +51,7 @@ class AsyncComputer:
 
     begin = _awaited(Computer.begin)
     do = _awaited(Computer.do)
+    submit = _awaited(Computer.submit)
     do_all = _awaited(Computer.do_all)
     act_for = _awaited(Computer.act_for)
     act = _awaited(Computer.act)
