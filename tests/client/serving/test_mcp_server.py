@@ -30,7 +30,7 @@ from pluriverse_protocol.events import RelativePointerEvent
 from support.leftovers import Leftovers
 from support.pages import write_runtime
 from support.ports import free_port
-from support.remotes import daemons, on_machine, started
+from support.remotes import ROOT, daemons, on_machine, started
 
 pytestmark = pytest.mark.display
 
@@ -50,17 +50,21 @@ def command(*more: str, allow: tuple[str, ...] = tuple(PERMISSIONS), remotes: st
     return ["mcp", "--remotes", remotes, "--env", "gym-core.*-v3", "--env", "gym-core.CartPole-v0", *allowed, *more]
 
 
+# The same commands by the first major of the SDK.
+FIRST = [str(ROOT / ".venv/mcp/bin/python"), "-c", "from pluriverse.cli import main; main()"]
+
+
 @contextlib.asynccontextmanager
-async def by_stdio(*more: str, **options: Any) -> AsyncGenerator[Client]:
-    parameters = StdioServerParameters(command=PLURIVERSE, args=command(*more, **options))
+async def by_stdio(*more: str, program: Sequence[str] = (PLURIVERSE,), **options: Any) -> AsyncGenerator[Client]:
+    parameters = StdioServerParameters(command=program[0], args=[*program[1:], *command(*more, **options)])
     async with Client(stdio_client(parameters)) as client:
         yield client
 
 
 @contextlib.contextmanager
-def serving(*more: str, **options: Any) -> Generator[str]:
+def serving(*more: str, program: Sequence[str] = (PLURIVERSE,), **options: Any) -> Generator[str]:
     port = free_port()
-    words = [PLURIVERSE, *command("--http", f"127.0.0.1:{port}", *more, **options)]
+    words = [*program, *command("--http", f"127.0.0.1:{port}", *more, **options)]
     with started(words, env={**os.environ, "PLURIVERSE_TOKEN": TOKEN}) as (_, said):
         yield next(word for word in said.split() if word.startswith("http://"))
 
@@ -194,6 +198,26 @@ async def test_a_model_plays_by_stdio_and_nothing_is_left() -> None:
         assert handle in await told(client, "release", handle=handle)
         assert "there is no environment" in await refused(client, "look", handle=handle)
     leftovers.assert_none()
+
+
+@pytest.mark.nightly
+@pytest.mark.skipif(not Path(FIRST[0]).exists(), reason="the SDK's first major isn't here: tools/setup all")
+async def test_the_first_major_of_the_sdk_serves_the_same() -> None:
+    async with by_stdio() as second, by_stdio(program=FIRST) as first:
+        tools = [(await client.list_tools()).tools for client in (second, first)]
+        described = [[(tool.name, tool.description, tool.annotations) for tool in each] for each in tools]
+        assert described[0] == described[1]
+        assert [set(tool.input_schema["properties"]) for tool in tools[0]] == [
+            set(tool.input_schema["properties"]) for tool in tools[1]
+        ]
+        assert "Extra inputs" in await refused(first, "list_environments", jump=1)
+    with serving(program=FIRST) as address:
+        async with by_http(address) as client:
+            begun = await call(client, "begin_episode", environment=PONG, seed=3)
+            assert picture(begun).shape == (210, 160, 3)
+            assert begun.structured_content is not None
+            typed = await done(client, "type_text", handle=begun.structured_content["handle"], text="mom")
+            assert typed["ignored"] == ["m", "o"]
 
 
 async def test_nonsense_is_refused_in_words_and_harms_nothing() -> None:

@@ -8,6 +8,7 @@ from typing import Any, Final
 import anyio
 from mcp.server.transport_security import TransportSecuritySettings
 
+from . import mcp_sdk
 from .computers import Computers
 from .mcp_server import Server
 from .web import guarded, serve
@@ -36,7 +37,8 @@ def run_http(server: Server, computers: Computers, where: tuple[str, int], token
 
 def http_app(server: Server, host: str, token: str) -> Any:
     """Return the ASGI application; each request stands for itself."""
-    app = server.server.streamable_http_app(
+    app = mcp_sdk.http_app(
+        server.server,
         stateless_http=True,
         json_response=True,
         host=host,

@@ -18,10 +18,6 @@ from typing import Annotated, Any, Final, Literal, TypeVar
 import anyio
 import anyio.to_thread
 import numpy as np
-from mcp.server.mcpserver import MCPServer
-from mcp.server.mcpserver.exceptions import ToolError
-from mcp.server.mcpserver.tools import Tool
-from mcp_types import CallToolResult, ContentBlock, ImageContent, TextContent, ToolAnnotations
 from pluriverse_protocol.events import Event, JoystickEvent, KeyEvent, PointerEvent, RelativePointerEvent
 from pluriverse_protocol.pads import PLACES
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
@@ -38,6 +34,16 @@ from pluriverse.rewarder.result import Result
 from pluriverse.vnc.keys import key_name
 
 from .computers import Computers
+from .mcp_sdk import (
+    CallToolResult,
+    ContentBlock,
+    ImageContent,
+    TextContent,
+    Tool,
+    ToolAnnotations,
+    ToolError,
+    make_server,
+)
 from .offered import Offered
 
 Permission = Literal["look", "act", "begin"]
@@ -174,18 +180,12 @@ class Server:
         self._offered = offered
         self._allowed = frozenset(allowed)
         tools = [
-            _strict(tool, ToolAnnotations(read_only_hint=permission == "look", open_world_hint=False))
+            _strict(tool, _hints(permission))
             for permission, tools in self._tools().items()
             if permission in allowed
             for tool in tools
         ]
-        self.server: MCPServer[Any] = MCPServer(
-            "pluriverse",
-            version=importlib.metadata.version("pluriverse"),
-            instructions=INSTRUCTIONS,
-            log_level="WARNING",
-            tools=tools,
-        )
+        self.server = make_server("pluriverse", importlib.metadata.version("pluriverse"), INSTRUCTIONS, tools)
 
     def _tools(self) -> dict[Permission, tuple[Callable[..., Awaitable[Any]], ...]]:
         act = (*map(self._acting, calls.ACTING), self.act_for, self.freeze, self.thaw)
@@ -468,11 +468,14 @@ async def _in_thread(function: Callable[..., T], *arguments: Any, abandon_on_can
 def _answer(told: str, facts: BaseModel | None = None, images: Sequence[Image] = ()) -> CallToolResult:
     """Return the text for models, with pictures, and the structured content for programs."""
     content: list[ContentBlock] = [
-        ImageContent(type="image", data=base64.b64encode(image.data).decode(), mime_type=image.media_type)
+        ImageContent.model_validate(
+            {"type": "image", "data": base64.b64encode(image.data).decode(), "mimeType": image.media_type}
+        )
         for image in images
     ]
     content.append(TextContent(type="text", text=told))
-    return CallToolResult(content=content, structured_content=None if facts is None else facts.model_dump())
+    structured = None if facts is None else facts.model_dump()
+    return CallToolResult.model_validate({"content": content, "structuredContent": structured})
 
 
 def _time(computer: Computer, result: Result, frozen: bool) -> str:
@@ -509,6 +512,10 @@ def _described(described: Described) -> str:
 def _number(number: float) -> str:
     """Return a number with three decimals at most."""
     return f"{number:z.3f}".rstrip("0").rstrip(".")
+
+
+def _hints(permission: Permission) -> ToolAnnotations:
+    return ToolAnnotations.model_validate({"readOnlyHint": permission == "look", "openWorldHint": False})
 
 
 def _strict(function: Callable[..., Awaitable[Any]], hints: ToolAnnotations) -> Tool:
