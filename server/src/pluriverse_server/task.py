@@ -132,6 +132,10 @@ def load_functions(path: Path) -> Mapping[str, Any]:
         raise TaskError(described(path, error)) from error
     finally:
         sys.path.remove(str(path.parent))
+        # Another folder may have others by the same names.
+        for name, module in [*sys.modules.items()]:
+            if Path(getattr(module, "__file__", None) or "").parent == path.parent:
+                del sys.modules[name]
     return namespace
 
 
