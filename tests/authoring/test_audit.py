@@ -12,7 +12,7 @@ WRONG = {
     "can't be solved": ("""rng.choices("abcdef", k=6)""", '"xyz"', "oracle earns 0; expected 1"),
     "is solved as it begins": ("return float((", "return 1 or float((", "nothing earns 1; expected 0"),
     "takes a trap for done": ('read_text() == p["word"]', 'read_text() in p["word"] * 2', "trap_half earns 1"),
-    "begins by chance": ("rng.randrange(1, 32)", "(__import__('os').urandom(1)[0] % 31 + 1)", "begins differently"),
+    "begins by chance": ("rng.randrange(1, 32)", "(__import__('os').urandom(1)[0] % 31 + 1)", "set up differently"),
     "is always the same": ("(self, rng, home):", "(self, _, home):\n        rng = random.Random(5)", "1 different"),
     "follows the screen": ("return float((", "return float(look.picture.mean() > 99 or (", "screen alone"),
     "tells the answer": ('"Type {word}."', '"Type {word}, no rhubarb."', "secret is 'rhubarb'"),

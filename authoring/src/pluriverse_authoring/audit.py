@@ -10,7 +10,7 @@ import random
 import string
 import tempfile
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal, cast
@@ -87,8 +87,10 @@ class Audit:
         self.found.judge()
 
     def _audit(self, computer: Computer, seed: int) -> None:
-        with tempfile.TemporaryDirectory() as folder:
-            assignment = self._set_up(seed, Path(folder))
+        # In lockstep the second beginning goes back to the first, so set-ups are compared as well.
+        assignment, *made = self._made(seed)
+        if made != [*self._made(seed)[1:]]:
+            self._tell(seed, "it is set up differently the second time")
         parameters = dict(assignment.parameters)
         first = self._begin(computer, seed)
         self._compare_words(assignment, computer, first)
@@ -111,6 +113,17 @@ class Audit:
                 self._expect(seed, "traps", self._graded(computer), 0.0, name)
             else:
                 self._check_trap(seed, name, trap, computer.pixels().shape)
+
+    def _made(self, seed: int) -> tuple[Assignment, Mapping[str, Any], Mapping[str, bytes]]:
+        """Return the task as it is set up for a seed, its parameters, and what is in its files."""
+        with tempfile.TemporaryDirectory() as folder:
+            assignment = self._set_up(seed, Path(folder))
+            files = {
+                str(path.relative_to(folder)): path.read_bytes()
+                for path in sorted(Path(folder).rglob("*"))
+                if path.is_file()
+            }
+        return assignment, assignment.parameters, files
 
     def _set_up(self, seed: int, home: Path) -> Assignment:
         """Set the task up beside the remote's, which does the same."""
