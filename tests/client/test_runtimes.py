@@ -100,4 +100,7 @@ def test_environments_are_named_by_the_manifest_or_the_games_files_but_not_by_wh
     page = write(tmp_path / "page", 'tasks = "tasks.py"\n[runtime]\nid = "page"')
     (page / "tasks.py").write_text("class Order: ...")
     assert named_environments(page) == ["page.Order-v0"]
+    (page / "more.py").write_text("class Cancel: ...")
+    (page / "runtime.toml").write_text('tasks = ["tasks.py", "more.py"]\n[runtime]\nid = "page"')
+    assert named_environments(page) == ["page.Order-v0", "page.Cancel-v0"]
     assert named_environments(write(tmp_path / "script", '[catalogue]\ncommand = ["x"]')) == []

@@ -95,7 +95,9 @@ def named_environments(folder: Path) -> list[str]:
     document = _document(folder / MANIFEST)
     tables: list[object] = document.get("envs", [])
     games = document.get("games")
-    tasks = _task_names(folder, document.get("tasks"))
+    files = document.get("tasks")
+    listed = cast("list[object]", files) if isinstance(files, list) else [files]
+    tasks = [name for file in listed for name in _task_names(folder, file)]
     if isinstance(games, str):
         for path in sorted((folder / games).glob("*.toml")):
             game = _document(path)

@@ -382,3 +382,9 @@ def test_tasks_of_a_page_are_graded_as_they_are_submitted(tmp_path: Path) -> Non
     manifest = load(tmp_path)
     assert [entry.id for entry in manifest.envs] == ["p.Sort-v0", "p.Merge-v0"]
     assert manifest.is_rewarded("p.Sort-v0")
+    (tmp_path / "more.py").write_text(
+        TASK.replace('"change"', '"submit"').replace("Sort", "Split").replace("Merge", "Mix")
+    )
+    text = (tmp_path / "runtime.toml").read_text()
+    (tmp_path / "runtime.toml").write_text(text.replace('"other.py"', '["other.py", "more.py"]'))
+    assert [entry.id for entry in load(tmp_path).envs] == ["p.Sort-v0", "p.Merge-v0", "p.Split-v0", "p.Mix-v0"]

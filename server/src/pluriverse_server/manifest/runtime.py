@@ -5,6 +5,7 @@ Each problem names the file, the key and what was expected; all problems of a fi
 
 from __future__ import annotations
 
+import itertools
 import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
@@ -19,7 +20,7 @@ from pluriverse_protocol.env_spaces import Spaces
 from pluriverse_protocol.installed import task_id
 from pluriverse_protocol.limits import MAX_ENV_ID_CHARS, MAX_FPS, MAX_SLOTS, MIN_FPS
 from pluriverse_protocol.metadata import HEIGHT, WIDTH
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 
 from pluriverse_server.episode import Environment
 from pluriverse_server.task import Task, TaskError, load_tasks
@@ -221,13 +222,13 @@ def _env_of(manifest: Manifest, name: str, task: Task, spaces: SpacesTable | Non
 class Manifest(GameTables):
     """A whole runtime.toml. ``games``: a folder of files, each an environment with a program and rewards of its own.
 
-    ``tasks``: a file with what is to be done in its page.
+    ``tasks``: a file with what is to be done in its page, or a list of files.
     """
 
     runtime: RuntimeTable
     page: PageTable | None = None
     games: Annotated[str, Field(min_length=1)] | None = None
-    tasks: Name | None = None
+    tasks: Annotated[list[Name], BeforeValidator(lambda said: [said] if isinstance(said, str) else said)] = []
     time_limit: TimeLimit | None = None
     spaces: SpacesTable | None = None
     catalogue: CatalogueTable | None = None
@@ -237,12 +238,12 @@ class Manifest(GameTables):
 
     @model_validator(mode="after")
     def _one_catalogue(self) -> Manifest:
-        others = (self.catalogue, self.games, self.tasks)
+        others = (self.catalogue, self.games, self.tasks or None)
         if bool(self.envs) + sum(other is not None for other in others) != 1:
             raise ValueError(
                 "expected environments as [[envs]], from [catalogue], games, or a page's tasks: one of these"
             )
-        if self.tasks is not None and (self.page is None or self.rewards):
+        if self.tasks and (self.page is None or self.rewards):
             raise ValueError("expected tasks with [page] and without [[rewards]], or in a game's file")
         return self
 
@@ -318,14 +319,14 @@ class Manifest(GameTables):
 
     def with_tasks(self, directory: Path) -> Manifest:
         """Return it with the environments that its page's tasks are, if it has any; ``directory`` is the runtime's."""
-        if self.tasks is None:
+        if not self.tasks:
             return self
         envs: list[EnvTable] = []
         games: dict[str, GameTables] = {}
-        for source, task in _tasks_of(directory, self.tasks):
+        for source, task in itertools.chain.from_iterable(_tasks_of(directory, file) for file in self.tasks):
             if task.grade != "submit":
                 raise ManifestError(
-                    f'{directory / self.tasks}: {source.name}: expected grade = "submit" of a page\'s task'
+                    f'{directory / source.file}: {source.name}: expected grade = "submit" of a page\'s task'
                 )
             envs.append(_env_of(self, source.name, task))
             reward = RewardTable(source=source.from_, give=task.grade)
