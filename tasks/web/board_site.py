@@ -26,6 +26,7 @@ TAGS: Final = ("bug", "design", "docs", "urgent")
 VERBS: Final = ("Fix", "Test", "Draw", "Write", "Check", "Move", "Translate", "Print")
 THINGS: Final = ("the map", "the menu", "the login", "the poster", "the search", "the guide", "the prices", "the logo")
 ITEMS: Final = ("Ask the others", "Make a sketch", "Measure it", "Find a name", "Send it round", "Clean up")
+MAX_DIGITS: Final = 6
 LINKS: Final = {"Board": "/", "New card": "/new", "Archive": "/archive", "Lists": "/lists"}
 
 
@@ -189,7 +190,7 @@ def _edit_lists(db: sqlite3.Connection, rest: str, query: Mapping[str, str]) -> 
 def _save(db: sqlite3.Connection, given: Mapping[str, str]) -> str:
     title, size, card = written(given["title"]), given["size"].strip(), given["card"]
     change = "UPDATE OR IGNORE card SET title = ?, text = ?, due = ?, member = ?, size = ? WHERE id = ?"
-    if title and size.isdecimal():
+    if title and size.isdecimal() and len(size) < MAX_DIGITS:
         db.execute(change, (title, written(given["text"]), written(given["due"]), given["member"], int(size), card))
         db.execute("DELETE FROM tag WHERE card = ?", (card,))
         db.executemany("INSERT INTO tag VALUES (?, ?)", [(card, tag) for tag in TAGS if f"tag-{tag}" in given])
@@ -198,7 +199,7 @@ def _save(db: sqlite3.Connection, given: Mapping[str, str]) -> str:
 
 def _create(db: sqlite3.Connection, given: Mapping[str, str]) -> str:
     title, size, number = written(given["title"]), given["size"].strip(), _lists(db)[given["list"]]
-    if title and size.isdecimal():
+    if title and size.isdecimal() and len(size) < MAX_DIGITS:
         row = (number, len(cards(db, number)), title, written(given["due"]), given["member"], int(size))
         db.execute("INSERT OR IGNORE INTO card VALUES (NULL, ?, ?, ?, '', ?, ?, ?, 0)", row)
     return "/"

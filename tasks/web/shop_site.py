@@ -309,7 +309,7 @@ def _coupon(db: sqlite3.Connection, given: Mapping[str, str]) -> str:
 
 
 def _place(db: sqlite3.Connection, given: Mapping[str, str]) -> str:
-    if not db.execute("SELECT 1 FROM basket").fetchone():
+    if not db.execute("SELECT 1 FROM basket").fetchone() or "address" not in given:
         return "/basket"
     return f"/orders/{place(db, given['address'], given['delivery'], written(given['gift']))}"
 

@@ -1,10 +1,18 @@
 // Links and forms fetch the next page and show it in this document, so that no document has to be loaded.
+let asked = 0, held = null;
 const site = {
   async go(address, form) {
+    const number = (asked += 1);
     const answer = await fetch(address, form ? { method: "POST", body: new URLSearchParams(form) } : {});
     const next = new DOMParser().parseFromString(await answer.text(), "text/html");
+    // What was asked for last is shown.
+    if (number !== asked) return;
     document.body.replaceWith(next.body);
     scrollTo(0, 0);
+  },
+  begin() {
+    held = null;
+    return site.go("/");
   },
 };
 addEventListener("click", (event) => {
@@ -20,7 +28,6 @@ addEventListener("submit", (event) => {
   else site.go(`${to}?${new URLSearchParams(filled)}`);
 });
 // What is dragged onto something else is told to the server: a card onto a column or another card.
-let held = null;
 addEventListener("dragstart", (event) => event.preventDefault());
 addEventListener("pointerdown", (event) => {
   held = event.target.closest("[data-card]");
