@@ -71,7 +71,9 @@ class FeatherpadShoppingList(Edit):
 
 
 class FeatherpadTypos(Edit):
-    words = '{file} has the name {name} in it, at times with two letters the wrong way round. Correct that, and save it.'
+    words = (
+        "{file} has the name {name} in it, at times with two letters the wrong way round. Correct that, and save it."
+    )
     difficulty = 2
 
     def change(self, rng: Random) -> Texts:

@@ -9,8 +9,8 @@ from typing import Any
 
 from hands import press, wait, write
 from pluriverse_server.kit import Look, Task
-from sheets import Rows, Sheet, Value, read_sheet, reference, write_sheet
-from words import GOODS, file, word
+from sheets import Rows, Sheet, Value, prices, read_sheet, reference, write_sheet
+from words import file, word
 
 Parameters = dict[str, Any]
 
@@ -19,10 +19,7 @@ class _Prices(Task):
     """A table of goods, how many of them and at what price; ``more`` returns further parameters."""
 
     def setup(self, rng: Random, home: Path) -> Parameters:
-        goods = rng.sample(GOODS, rng.randrange(5, 8))
-        numbers = rng.sample(range(2, 100), 2 * len(goods))
-        rows = [[name, numbers[2 * at], numbers[2 * at + 1]] for at, name in enumerate(goods)]
-        p = {"file": file(rng, "xlsx"), "rows": [["item", "count", "price"], *rows]}
+        p: Parameters = {"file": file(rng, "xlsx"), "rows": prices(rng)}
         write_sheet(home / p["file"], p["rows"])
         return p | self.more(rng, p["rows"])
 
@@ -144,7 +141,9 @@ class SheetCorrect(_Prices):
 
 
 class SheetAddRow(_Prices):
-    words = "Add a row for {what} below the others, with the count {count} and the price {price}, and save the workbook."
+    words = (
+        "Add a row for {what} below the others, with the count {count} and the price {price}, and save the workbook."
+    )
 
     def more(self, rng: Random, rows: Rows) -> Parameters:
         more = {"what": word(rng), "count": rng.randrange(2, 100), "price": rng.randrange(100, 200)}
@@ -181,7 +180,9 @@ class SheetSwapColumns(_Prices):
 
 
 class SheetColumn(_Prices):
-    words = 'Add the column D, with the title "{title}" and in each row a formula for count times price. Save the workbook.'
+    words = (
+        'Add the column D, with the title "{title}" and in each row a formula for count times price. Save the workbook.'
+    )
     difficulty = 2
 
     def more(self, rng: Random, rows: Rows) -> Parameters:

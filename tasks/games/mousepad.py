@@ -145,7 +145,7 @@ class MousepadDosLineEnds(Edit):
 
 
 class MousepadSaveAs(Edit):
-    words = "Save a copy of {file} as {copy}, with the line \"{line}\" at its end. {file} stays as it is."
+    words = 'Save a copy of {file} as {copy}, with the line "{line}" at its end. {file} stays as it is.'
     difficulty = 2
 
     def change(self, rng: Random) -> Texts:
@@ -166,7 +166,7 @@ class MousepadSaveAs(Edit):
 
 
 class MousepadNewFile(Edit):
-    words = 'Make a new file, {new}, whose only line is the longest one of {file}. {file} stays as it is.'
+    words = "Make a new file, {new}, whose only line is the longest one of {file}. {file} stays as it is."
     difficulty = 2
 
     def change(self, rng: Random) -> Texts:

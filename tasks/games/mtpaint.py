@@ -6,6 +6,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import numpy as np
 from hands import click, press, save_as, wait, write
 from PIL import Image, ImageOps
 from pluriverse_server.kit import Look, Task
@@ -25,7 +26,7 @@ class _Picture(Task):
             [rng.randrange(90), rng.randrange(70), rng.randrange(20, 110), rng.randrange(20, 80), colour]
             for colour in rng.sample(["#d02010", "#2040d0", "#20a040", "#e0c020", "#803090"], 3)
         ]
-        p = {"file": file(rng, "png"), "rectangles": rectangles, **self.more(rng)}
+        p: Parameters = {"file": file(rng, "png"), "rectangles": rectangles, **self.more(rng)}
         _drawn(p).save(home / p["file"])
         return p
 
@@ -209,8 +210,8 @@ class PaintGrey(_Picture):
             return 0.0
         if seen.size != (WIDTH, HEIGHT):
             return 0.0
-        pairs = zip(seen.getdata(), _drawn(p).convert("L").getdata(), strict=True)
-        return float(all(max(dot) == min(dot) and abs(dot[0] - level) < 70 for dot, level in pairs))
+        dots, levels = np.asarray(seen, np.int16), np.asarray(_drawn(p).convert("L"), np.int16)
+        return float((np.ptp(dots, axis=2) == 0).all() and (abs(dots[..., 0] - levels) < 70).all())
 
     def wrong(self, p: Parameters, picture: Picture) -> Picture:
         return ImageOps.invert(picture.convert("L"))

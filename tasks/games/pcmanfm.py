@@ -302,7 +302,10 @@ class FilesBookmark(_Files):
         return files, files, files, {"folder": folder, "other": other}
 
     def check(self, p: Parameters, look: Look) -> float:
-        return float([each.split("/")[-1] for each in _bookmarks(look.home)] in ([p["folder"]], [p["folder"] + " " + p["folder"]]))
+        return float(
+            [each.split("/")[-1] for each in _bookmarks(look.home)]
+            in ([p["folder"]], [p["folder"] + " " + p["folder"]])
+        )
 
     def oracle(self, p: Parameters, computer: Any) -> None:
         _open(computer, p["folder"])

@@ -5,9 +5,12 @@ from __future__ import annotations
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
+from random import Random
 from typing import Final
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 from xml.sax.saxutils import escape
+
+from words import GOODS
 
 Value = str | float
 Rows = list[list[Value]]
@@ -93,17 +96,20 @@ def read_sheet(path: Path) -> Sheet:
         with zipfile.ZipFile(path) as archive:
             there = archive.namelist()
             parts = {
-                part: ElementTree.fromstring(archive.read(f"xl/{part}.xml"))  # noqa: S314 - expat refuses bombs
+                part: ET.fromstring(archive.read(f"xl/{part}.xml"))  # noqa: S314 - expat refuses bombs
                 for part in ("workbook", "worksheets/sheet1", "styles", "sharedStrings")
                 if f"xl/{part}.xml" in there
             }
-    except (OSError, zipfile.BadZipFile, ElementTree.ParseError):
+    except (OSError, zipfile.BadZipFile, ET.ParseError):
         return Sheet("", {})
-    styles = parts.get("styles", ElementTree.Element("none"))
+    styles = parts.get("styles", ET.Element("none"))
     fonts = [font.find("b[@val='1']", names) is not None for font in styles.iterfind("fonts/font", names)]
     formats = {each.get("numFmtId"): each.get("formatCode", "") for each in styles.iterfind("numFmts/numFmt", names)}
     looks = [
-        (fonts[int(each.get("fontId", 0))] if fonts else False, formats.get(each.get("numFmtId"), each.get("numFmtId", "")))
+        (
+            fonts[int(each.get("fontId", 0))] if fonts else False,
+            formats.get(each.get("numFmtId"), each.get("numFmtId", "")),
+        )
         for each in styles.iterfind("cellXfs/xf", names)
     ]
     strings = ["".join(each.itertext()).strip() for each in parts.get("sharedStrings", [])]
@@ -125,3 +131,10 @@ def read_sheet(path: Path) -> Sheet:
             cells[cell.get("r", "")] = Cell(value, cell.findtext("f", "", names), bold, format_)
     sheet = parts["workbook"].find("sheets/sheet", names)
     return Sheet("" if sheet is None else sheet.get("name", ""), cells)
+
+
+def prices(rng: Random) -> Rows:
+    """Return a table of goods, how many of them and at what price; no number is in it twice."""
+    goods = rng.sample(GOODS, rng.randrange(5, 8))
+    numbers = rng.sample(range(2, 100), 2 * len(goods))
+    return [["item", "count", "price"], *([name, *numbers[2 * at : 2 * at + 2]] for at, name in enumerate(goods))]

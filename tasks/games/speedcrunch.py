@@ -28,7 +28,7 @@ class _Calculation(Task):
     def check(self, p: Parameters, look: Look) -> float:
         """A number that was only written down isn't worked out."""
         history = _session(look.home / p["session"]).get("history", [])
-        results = [_number(each) for each in history if re.search(r"[-+*/×÷^()]", each["expression"][1:])]
+        results = [_number(each) for each in history if re.search(r"[-+*/^()\u00d7\u00f7]", each["expression"][1:])]
         return float(any(abs(each - p["result"]) <= 0.001 * abs(p["result"]) for each in results))
 
     def oracle(self, p: Parameters, computer: Any) -> None:
@@ -70,7 +70,7 @@ class CalculatorExpression(_Calculation):
 
     def change(self, rng: Random) -> tuple[str, float, Parameters]:
         a, b, c, d = (rng.randrange(11, 100) for _ in range(4))
-        return f"({a}+{b})*{c}-{d}", (a + b) * c - d, {"expression": f"({a} + {b}) × {c} - {d}"}
+        return f"({a}+{b})*{c}-{d}", (a + b) * c - d, {"expression": f"({a} + {b}) * {c} - {d}"}
 
 
 class CalculatorPower(_Calculation):
@@ -101,7 +101,9 @@ class CalculatorMean(_Calculation):
 
 
 class CalculatorTax(_Calculation):
-    words = "A {what} costs {net} before {tax} % of tax. Work out its price with tax, and save the session as {session}."
+    words = (
+        "A {what} costs {net} before {tax} % of tax. Work out its price with tax, and save the session as {session}."
+    )
 
     def change(self, rng: Random) -> tuple[str, float, Parameters]:
         net, tax = rng.randrange(50, 900), rng.randrange(5, 26)
@@ -140,5 +142,7 @@ class CalculatorVariable(_Calculation):
 
     def check(self, p: Parameters, look: Look) -> float:
         variables = _session(look.home / p["session"]).get("variables", [])
-        values = [float(each["value"]["numeric_value"]["value"]) for each in variables if each["identifier"] == p["name"]]
+        values = [
+            float(each["value"]["numeric_value"]["value"]) for each in variables if each["identifier"] == p["name"]
+        ]
         return super().check(p, look) * (values == [p["result"]])

@@ -4,16 +4,27 @@ from __future__ import annotations
 
 from random import Random
 
-WORDS = (
-    "amber birch cedar delta ember fjord grove heron ivory jetty kayak lemon maple north ocean pearl quartz river "
-    "saddle timber velvet willow yonder zephyr bridge candle falcon garden hammer island jacket kettle ladder marble "
-    "needle orchid pepper rabbit silver tunnel"
-).split()
-NAMES = (
-    "Ada Bruno Clara Dmitri Elena Farid Greta Hugo Ines Jonas Katya Lars Mina Noor Oskar Petra Quinn Rosa Sami Tilda "
-    "Umar Vera Wanda Yusuf Zoe"
-).split()
-GOODS = "apples bread carrots dates eggs flour grapes honey juice kale lentils milk nuts oats pears rice salt tea".split()
+_WORDS = """
+amber birch cedar delta ember fjord grove heron ivory jetty kayak lemon maple north ocean pearl quartz river saddle
+timber velvet willow yonder zephyr bridge candle falcon garden hammer island jacket kettle ladder marble needle
+orchid pepper rabbit silver tunnel
+"""
+_NAMES = """
+Ada Bruno Clara Dmitri Elena Farid Greta Hugo Ines Jonas Katya Lars Mina Noor Oskar Petra Quinn Rosa Sami Tilda
+Umar Vera Wanda Yusuf Zoe
+"""
+_GOODS = """
+apples bread carrots dates eggs flour grapes honey juice kale lentils milk nuts oats pears rice salt tea
+"""
+
+
+def _split(text: str) -> list[str]:
+    return text.split()
+
+
+WORDS = _split(_WORDS)
+NAMES = _split(_NAMES)
+GOODS = _split(_GOODS)
 
 
 def line(rng: Random, words: int = 5) -> str:

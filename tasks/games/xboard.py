@@ -61,25 +61,28 @@ class ChessOpening(_Chess):
     words = "Play {line}, and save the game as {game} in the home folder."
 
     def moves(self, rng: Random) -> tuple[str, list[str], list[str], list[str], Parameters]:
-        moves, wanted = rng.choice(_OPENINGS)
+        moves, written = rng.choice(_OPENINGS)
+        wanted: list[str] = written.split()
         count = rng.randrange(3, 7)
         numbered = " ".join(f"{at // 2 + 1}. {san}" if at % 2 == 0 else san for at, san in enumerate(wanted[:count]))
         return START, moves.split()[:count], wanted[:count], wanted[: count - 1], {"line": numbered}
 
 
 _OPENINGS: Final = [
-    ("e2e4 e7e5 g1f3 b8c6 f1b5 a7a6", "e4 e5 Nf3 Nc6 Bb5 a6".split()),
-    ("e2e4 c7c5 g1f3 d7d6 d2d4 c5d4", "e4 c5 Nf3 d6 d4 cxd4".split()),
-    ("d2d4 d7d5 c2c4 e7e6 b1c3 g8f6", "d4 d5 c4 e6 Nc3 Nf6".split()),
-    ("d2d4 g8f6 c2c4 g7g6 b1c3 f8g7", "d4 Nf6 c4 g6 Nc3 Bg7".split()),
-    ("e2e4 e7e6 d2d4 d7d5 b1c3 f8b4", "e4 e6 d4 d5 Nc3 Bb4".split()),
-    ("c2c4 e7e5 b1c3 g8f6 g2g3 d7d5", "c4 e5 Nc3 Nf6 g3 d5".split()),
-    ("e2e4 c7c6 d2d4 d7d5 e4d5 c6d5", "e4 c6 d4 d5 exd5 cxd5".split()),
+    ("e2e4 e7e5 g1f3 b8c6 f1b5 a7a6", "e4 e5 Nf3 Nc6 Bb5 a6"),
+    ("e2e4 c7c5 g1f3 d7d6 d2d4 c5d4", "e4 c5 Nf3 d6 d4 cxd4"),
+    ("d2d4 d7d5 c2c4 e7e6 b1c3 g8f6", "d4 d5 c4 e6 Nc3 Nf6"),
+    ("d2d4 g8f6 c2c4 g7g6 b1c3 f8g7", "d4 Nf6 c4 g6 Nc3 Bg7"),
+    ("e2e4 e7e6 d2d4 d7d5 b1c3 f8b4", "e4 e6 d4 d5 Nc3 Bb4"),
+    ("c2c4 e7e5 b1c3 g8f6 g2g3 d7d5", "c4 e5 Nc3 Nf6 g3 d5"),
+    ("e2e4 c7c6 d2d4 d7d5 e4d5 c6d5", "e4 c6 d4 d5 exd5 cxd5"),
 ]
 
 
 class ChessFirstMove(_Chess):
-    words = "Begin with the pawn before the {piece} on the {side}, two squares forward. Save the game as {game} at home."
+    words = (
+        "Begin with the pawn before the {piece} on the {side}, two squares forward. Save the game as {game} at home."
+    )
 
     def moves(self, rng: Random) -> tuple[str, list[str], list[str], list[str], Parameters]:
         piece, side, column, other = rng.choice(_PIECES)
@@ -131,14 +134,22 @@ def _with_piece(rank: str, at: int, piece: str) -> str:
 
 
 class ChessCastle(_Chess):
-    words = "Castle with white on the {side}, answer with black's pawn from {column}7 to {column}5, and save it as {game}."
+    words = (
+        "Castle with white on the {side}, answer with black's pawn from {column}7 to {column}5, and save it as {game}."
+    )
 
     def moves(self, rng: Random) -> tuple[str, list[str], list[str], list[str], Parameters]:
         (side, move, san), column = rng.choice(_CASTLES), rng.choice("abcfgh")
         wrong = "O-O" if san == "O-O-O" else "O-O-O"
         more = {"side": side, "column": column}
         reply = f"{column}7{column}5"
-        return "r3k2r/pppppppp/8/8/8/8/PPPPPPPP/R3K2R w KQkq - 0 1", [move, reply], [san, f"{column}5"], [wrong, f"{column}5"], more
+        return (
+            "r3k2r/pppppppp/8/8/8/8/PPPPPPPP/R3K2R w KQkq - 0 1",
+            [move, reply],
+            [san, f"{column}5"],
+            [wrong, f"{column}5"],
+            more,
+        )
 
 
 _CASTLES: Final = [("king's side", "e1g1", "O-O"), ("queen's side", "e1c1", "O-O-O")]

@@ -6,7 +6,7 @@ import gzip
 from pathlib import Path
 from random import Random
 from typing import Any
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 from hands import click, drag, press, save_as, wait, write
 from pluriverse_server.kit import Look, Task
@@ -21,7 +21,7 @@ class _Document(Task):
     """A PDF of some pages, or notes; what was saved is read as the texts and the strokes of each page."""
 
     def setup(self, rng: Random, home: Path) -> Parameters:
-        p = {"file": f"{word(rng)}.pdf", "pages": [line(rng, 3) for _ in range(3)], **self.more(rng)}
+        p: Parameters = {"file": f"{word(rng)}.pdf", "pages": [line(rng, 3) for _ in range(3)], **self.more(rng)}
         (home / p["file"]).write_bytes(_pdf(p["pages"]))
         return {**p, "saved": f"{p['file'].removesuffix('.pdf')}-seen.xopp"}
 
@@ -31,7 +31,7 @@ class _Document(Task):
     def check(self, p: Parameters, look: Look) -> float:
         return float(self.right(p, _read(look.home / p["saved"])))
 
-    def right(self, p: Parameters, pages: list[ElementTree.Element]) -> bool:
+    def right(self, p: Parameters, pages: list[ET.Element]) -> bool:
         raise NotImplementedError
 
     def save(self, p: Parameters, computer: Any) -> None:
@@ -60,25 +60,23 @@ def _pdf(texts: list[str]) -> bytes:
     return f"{body}{end}{len(body)}\n%%EOF\n".encode()
 
 
-def _read(path: Path) -> list[ElementTree.Element]:
+def _read(path: Path) -> list[ET.Element]:
     try:
-        return list(ElementTree.fromstring(gzip.decompress(path.read_bytes())).iter("page"))  # noqa: S314 - expat refuses bombs
-    except (OSError, EOFError, ElementTree.ParseError):
+        return list(ET.fromstring(gzip.decompress(path.read_bytes())).iter("page"))  # noqa: S314 - expat refuses bombs
+    except (OSError, EOFError, ET.ParseError):
         return []
 
 
-def _texts(pages: list[ElementTree.Element]) -> list[list[str]]:
+def _texts(pages: list[ET.Element]) -> list[list[str]]:
     return [[(each.text or "").strip() for each in page.iter("text")] for page in pages]
 
 
-def _strokes(pages: list[ElementTree.Element], tool: str) -> list[int]:
+def _strokes(pages: list[ET.Element], tool: str) -> list[int]:
     """Return how many strokes of a tool are on each page that are as long as a word."""
-    return [
-        sum(each.get("tool") == tool and _width(each) > 40 for each in page.iter("stroke")) for page in pages
-    ]
+    return [sum(each.get("tool") == tool and _width(each) > 40 for each in page.iter("stroke")) for page in pages]
 
 
-def _width(stroke: ElementTree.Element) -> float:
+def _width(stroke: ET.Element) -> float:
     across = [float(each) for each in (stroke.text or "").split()][::2]
     return max(across, default=0) - min(across, default=0)
 
@@ -110,7 +108,7 @@ class AnnotateWrite(_Document):
     def more(self, rng: Random) -> Parameters:
         return {"text": line(rng, 3), "number": rng.randrange(1, 4)}
 
-    def right(self, p: Parameters, pages: list[ElementTree.Element]) -> bool:
+    def right(self, p: Parameters, pages: list[ET.Element]) -> bool:
         return _texts(pages) == [[p["text"]] if at == p["number"] else [] for at in (1, 2, 3)]
 
     def oracle(self, p: Parameters, computer: Any) -> None:
@@ -131,7 +129,7 @@ class AnnotateFirstAndLast(_Document):
         first, last = rng.sample(NAMES, 2)
         return {"first": first, "last": last}
 
-    def right(self, p: Parameters, pages: list[ElementTree.Element]) -> bool:
+    def right(self, p: Parameters, pages: list[ET.Element]) -> bool:
         return _texts(pages) == [[p["first"]], [], [p["last"]]]
 
     def oracle(self, p: Parameters, computer: Any) -> None:
@@ -151,7 +149,7 @@ class AnnotateHighlight(_Document):
     def more(self, rng: Random) -> Parameters:
         return {"number": rng.randrange(1, 4)}
 
-    def right(self, p: Parameters, pages: list[ElementTree.Element]) -> bool:
+    def right(self, p: Parameters, pages: list[ET.Element]) -> bool:
         return [each > 0 for each in _strokes(pages, "highlighter")] == [at == p["number"] for at in (1, 2, 3)]
 
     def oracle(self, p: Parameters, computer: Any) -> None:
@@ -172,7 +170,7 @@ class AnnotateStrikeOut(_Document):
     def more(self, rng: Random) -> Parameters:
         return {"number": rng.randrange(1, 4)}
 
-    def right(self, p: Parameters, pages: list[ElementTree.Element]) -> bool:
+    def right(self, p: Parameters, pages: list[ET.Element]) -> bool:
         return [each > 0 for each in _strokes(pages, "pen")] == [at == p["number"] for at in (1, 2, 3)]
 
     def oracle(self, p: Parameters, computer: Any) -> None:
@@ -194,7 +192,7 @@ class AnnotateNewPage(_Document):
     def more(self, rng: Random) -> Parameters:
         return {"text": line(rng, 3), "number": rng.randrange(1, 3)}
 
-    def right(self, p: Parameters, pages: list[ElementTree.Element]) -> bool:
+    def right(self, p: Parameters, pages: list[ET.Element]) -> bool:
         return _texts(pages) == [[p["text"]] if at == p["number"] + 1 else [] for at in (1, 2, 3, 4)]
 
     def oracle(self, p: Parameters, computer: Any) -> None:
@@ -217,7 +215,7 @@ class AnnotateDeletePage(_Document):
         pages = lines(rng, 3, 2)
         return {"number": number, "pages": pages, "what": pages[number - 1]}
 
-    def right(self, p: Parameters, pages: list[ElementTree.Element]) -> bool:
+    def right(self, p: Parameters, pages: list[ET.Element]) -> bool:
         left = [each.get("pageno", "").removesuffix("ll") for page in pages for each in page.iter("background")]
         return left == [str(at) for at in (1, 2, 3) if at != p["number"]]
 

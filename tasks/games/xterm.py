@@ -271,11 +271,13 @@ class TerminalSumColumn(_Shell):
     difficulty = 2
 
     def setup(self, rng: Random, home: Path) -> Parameters:
-        rows = [(rng.choice(GOODS), rng.randrange(1, 90), rng.randrange(1, 90)) for _ in range(15)]
+        seconds, thirds = ([rng.randrange(1, 90) for _ in range(15)] for _ in range(2))
         name = file(rng, "csv")
-        (home / name).write_text(joined([",".join(map(str, row)) for row in rows]))
-        sums = [sum(row[at] for row in rows) for at in (1, 2)]
-        return {"file": name, "out": f"{word(rng)}.sum", "wanted": sums[0], "wrong": sums[1] + (sums[0] == sums[1])}
+        (home / name).write_text(
+            joined([f"{rng.choice(GOODS)},{at},{other}" for at, other in zip(seconds, thirds, strict=True)])
+        )
+        wanted, wrong = sum(seconds), sum(thirds)
+        return {"file": name, "out": f"{word(rng)}.sum", "wanted": wanted, "wrong": wrong + (wanted == wrong)}
 
     def check(self, p: Parameters, look: Look) -> float:
         return float(has(look.home / p["out"], str(p["wanted"])))

@@ -39,7 +39,7 @@ class _Notes(Task):
 def _write(notes: Path, name: str, text: str) -> None:
     path = notes / f"{name.replace(':', '/')}.txt"
     path.parent.mkdir(exist_ok=True)
-    title = name.split(":")[-1]
+    title = name.rsplit(":", maxsplit=1)[-1]
     path.write_text(f"Content-Type: text/x-zim-wiki\nWiki-Format: zim 0.6\n\n====== {title} ======\n\n{text}\n")
 
 
@@ -172,7 +172,6 @@ class NotesChecklist(_Notes):
         wait(computer)
         for each in p["wanted"]:
             write(computer, f"{each}\n")
-            press(computer, "BackSpace")
         press(computer, "ctrl+s")
         wait(computer)
 
