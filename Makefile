@@ -46,7 +46,7 @@ setup:  # All that make run needs
 setup-dev:  # All that tests, lint and bench need
 	@tools/setup dev
 
-setup-all:  # The same, and RLlib
+setup-all:  # The same, and the trainers
 	@tools/setup all
 
 assets:  ## Fetch the viewer's packages (noVNC) from the npm registry
@@ -58,11 +58,12 @@ test: setup-dev  ## Run the tests of every part, in minutes
 test-all: setup-all  ## Run all tests but those that take hours, building the images that some need meanwhile
 	@tools/test-all $(PYTEST) $(TESTS)
 
-nightly: setup-dev  ## Run the tests that take hours, and inject faults; writes bench/kept.json and bench/faults.json
+nightly: setup-all  ## Run the tests that take hours, and inject faults; writes bench/kept.json and bench/faults.json
 	.venv/bin/pluriverse-server doctor bench/matrix --install
 	bench/matrix/own/wine.sh bench/matrix/wine
 	$(PY) -m pytest --numprocesses=0 -m nightly $(TESTS)
 	PLURIVERSE_RFB=python $(PYTEST) -m 'not container' tests/client/env tests/client/wrappers tests/client/vnc
+	tools/resolve-trainers
 	$(PY) bench/faults.py
 	$(PY) bench/readme.py
 	$(MAKE) examples QUICK=1

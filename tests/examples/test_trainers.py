@@ -1,0 +1,101 @@
+"""The examples with the trainers' own packages, each in its virtual environment; the models do what a script has."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.leftovers import Leftovers
+from support.remotes import ROOT
+from support.scripted_endpoint import scripted
+
+TRAIN_S = 600.0
+
+pytestmark = [pytest.mark.nightly, pytest.mark.browser, pytest.mark.timeout(TRAIN_S)]
+
+TRAINERS = ROOT / "examples/trainers"
+
+# On and beside the button of wob.mini.ClickTest-v0, with the seeds 0 and 1.
+HIT, MISSED = {"x": 45, "y": 140}, {"x": 3, "y": 3}
+
+
+def run(trainer: str, *command: str | Path, **environment: str) -> str:
+    """Run a command of a trainer's virtual environment; return what it printed."""
+    programs = ROOT / ".venv" / trainer / "bin"
+    if not programs.exists():
+        pytest.skip(f"{trainer} isn't here: tools/setup all")
+    path = f"{ROOT / '.venv/bin'}:{os.environ['PATH']}"
+    done = subprocess.run(
+        [programs / command[0], *command[1:]],
+        env={**os.environ, "PATH": path, "HF_HUB_OFFLINE": "1", **environment},
+        capture_output=True,
+        text=True,
+        timeout=TRAIN_S,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_a_vision_model_learns_from_a_step_of_trl() -> None:
+    leftovers = Leftovers()
+    said = run("trl", "python", ROOT / "tests/support/trainers/trl_step.py", json.dumps([HIT, MISSED]))
+    learnt = json.loads(said.splitlines()[-1])
+    assert learnt["moved"] == {"visual": True, "language_model": True}
+    # One of the two clicked on the button, and each called a tool once.
+    assert 0.4 < learnt["rewards/Screen/mean"] <= 0.5
+    assert (learnt["tools/call_frequency"], learnt["tools/failure_frequency"]) == (1, 0)
+    leftovers.assert_none(60)
+
+
+def click(messages: list[dict[str, Any]]) -> dict[str, Any]:
+    """Say nonsense first, and click on the button once told so."""
+    call = {"name": "click", "arguments": HIT}
+    return {"content": json.dumps(call) if len(messages) > 1 else "The button, please."}
+
+
+def test_verifiers_evaluates_a_model_that_is_shown_pictures(tmp_path: Path) -> None:
+    with scripted(click) as endpoint:
+        client = ["--client.base-url", endpoint.url, "--client.api-key-var", "KEY", "--model", "scripted"]
+        count = ["-n", "2", "--no-push", "--no-rich", "--output-dir", tmp_path]
+        package = str(TRAINERS / "verifiers_screen")
+        run("verifiers", "vf-eval", "verifiers_screen", *client, *count, PYTHONPATH=package, KEY="none")
+    (traces,) = tmp_path.glob("**/traces.jsonl")
+    episodes = [json.loads(line) for line in traces.read_text().splitlines()]
+    assert len(episodes) == 2
+    earned = [episode["traces"][0]["rewards"]["earned"]["score"] for episode in episodes]
+    assert min(earned) > 0.9
+    (picture, _) = endpoint.asked[-1]["messages"][-1]["content"]
+    assert picture["image_url"]["url"].startswith("data:image/png;base64,")
+
+
+def test_verls_agent_loop_calls_the_tool_in_two_rollouts_at_once() -> None:
+    leftovers = Leftovers()
+    said = run("verl", "python", ROOT / "tests/support/trainers/verl_calls.py", json.dumps([HIT, MISSED]))
+    hit, missed = json.loads(said.splitlines()[-1])
+    assert hit[1][:2] == ["The episode is over.", [[160, 210]]]
+    assert (hit[1][2] > 0.9, missed[1][2]) == (True, 0)
+    assert all(nonsense[0].startswith("unknown action 'fly'") for nonsense, _ in (hit, missed))
+    leftovers.assert_none(60)
+
+
+SKYRL = """
+import json, skyrl_gym
+skyrl_gym.register(id="screen", entry_point="skyrl_env:ScreenEnv")
+env = skyrl_gym.make("screen", extras={"seed": 1})
+conversation, _ = env.init([])
+answers = [env.step(action) for action in ("nonsense", '{"name": "click", "arguments": {"mark": 1}}')]
+env.close()
+print(json.dumps([conversation, answers]))
+"""
+
+
+def test_an_episode_of_skyrl_is_read_and_answered_in_words() -> None:
+    leftovers = Leftovers()
+    said = run("skyrl", "python", "-c", SKYRL, PYTHONPATH=str(TRAINERS))
+    ((screen,), (nonsense, click)) = json.loads(said.splitlines()[-1])
+    assert '[1] button "Click Me!"' in screen["content"]
+    assert (nonsense["reward"], nonsense["done"], len(nonsense["observations"])) == (0, False, 1)
+    assert (click["reward"] > 0.9, click["done"], click["observations"]) == (True, True, [])
+    leftovers.assert_none(60)
