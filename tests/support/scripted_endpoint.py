@@ -18,7 +18,7 @@ class Endpoint:
 
     script: Script
     url: str = ""
-    asked: list[dict[str, Any]] = field(default_factory=list)
+    asked: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
 
     def handler(self) -> type[BaseHTTPRequestHandler]:
         endpoint = self
