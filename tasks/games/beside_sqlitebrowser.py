@@ -41,12 +41,15 @@ class PeopleTown(_People):
         return town, other, {"name": name}
 
 
-class PeopleOldest(_People):
-    words = "Write the name of the oldest of the table people into answer.txt, and save that."
+class PeopleByAge(_People):
+    words = (
+        "The oldest of the table people is number 1. Write the name of number {number} into answer.txt, and save that."
+    )
 
     def ask(self, rng: Random, people: list[Person]) -> tuple[str, str, Parameters]:
-        *_, second, first = sorted(people, key=lambda each: each[1])
-        return first[0], second[0], {}
+        number = rng.randrange(1, 9)
+        ordered = sorted(people, key=lambda each: -each[1])
+        return ordered[number - 1][0], ordered[number][0], {"number": number}
 
 
 class PeopleCount(_People):

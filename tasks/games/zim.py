@@ -8,7 +8,7 @@ from typing import Any
 
 from hands import press, wait, write
 from pluriverse_server.kit import Look, Task
-from words import GOODS, line, lines, word
+from words import line, lines, word
 
 Parameters = dict[str, Any]
 Pages = dict[str, str]
@@ -150,33 +150,6 @@ class NotesFindAndAdd(_Notes):
 
     def trap_other(self, p: Parameters, home: Path) -> None:
         _write(home / "Notes", p["other"], f"{p['before']}\n{p['text']}")
-
-
-class NotesChecklist(_Notes):
-    words = "Make a new page Shopping with a check box for each of {goods}, in this order, and tick {done} as done."
-    difficulty = 2
-
-    def change(self, rng: Random) -> tuple[Pages, Parameters]:
-        goods = rng.sample(GOODS, 3)
-        done = rng.choice(goods)
-        wanted = [f"[{'*' if each == done else ' '}] {each}" for each in goods]
-        return {}, {"goods": ", ".join(goods), "done": done, "wanted": wanted}
-
-    def right(self, p: Parameters, notes: Path) -> bool:
-        return _lines(_page(notes, "Shopping")) == p["wanted"]
-
-    def oracle(self, p: Parameters, computer: Any) -> None:
-        press(computer, "ctrl+n")
-        wait(computer)
-        write(computer, "Shopping\n")
-        wait(computer)
-        for each in p["wanted"]:
-            write(computer, f"{each}\n")
-        press(computer, "ctrl+s")
-        wait(computer)
-
-    def trap_all_open(self, p: Parameters, home: Path) -> None:
-        _write(home / "Notes", "Shopping", "\n".join(each.replace("*", " ") for each in p["wanted"]))
 
 
 class NotesDelete(_Notes):
