@@ -7,6 +7,7 @@ import inspect
 import json
 import os
 import random
+import re
 import string
 import tempfile
 import time
@@ -152,7 +153,8 @@ class Audit:
         for name, value in hidden.items():
             for secret in _leaves(value):
                 told = any(secret in str(assignment.parameters[each]) for each in named)
-                if len(secret) >= LEAST_SECRET_CHARS and secret in public and not told:
+                public_too = re.search(rf"(?<!\w){re.escape(secret)}(?!\w)", public) is not None
+                if len(secret) >= LEAST_SECRET_CHARS and public_too and not told:
                     self.found.problems.append(f"what nobody was told can be read: {name} is {secret!r:.40}")
 
     def _check_trap(self, seed: int, name: str, trap: Callable[..., None], shape: Sequence[int]) -> None:

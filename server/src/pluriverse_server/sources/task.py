@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,9 @@ from pluriverse_server.sources.reading import Pixels, SourceError
 from pluriverse_server.sources.screen.grab import Grabber
 from pluriverse_server.sources.trees import trim
 from pluriverse_server.task import Look, TaskError, chance, described, load_tasks
+
+# UNIX seconds: 1 January 2020.
+_CHANGED_AT: Final = 1_577_836_800
 
 
 class Assignment:
@@ -41,6 +45,9 @@ class Assignment:
             parameters = self.task.setup(chance(self._env_id, seed), self._home)
             self.parameters = json.loads(json.dumps(parameters))
             _ = self.words
+            # Programs show when files were changed.
+            for path in self._home.rglob("*"):
+                os.utime(path, (_CHANGED_AT, _CHANGED_AT), follow_symlinks=False)
         except (Exception, SystemExit) as error:
             raise TaskError(described(self.path, error)) from error
 
@@ -50,11 +57,16 @@ class Assignment:
         return self.task.words.format_map(self.parameters)
 
     def check(self, look: Look) -> float:
-        """Return how much of it is done, 0 to 1; raise SourceError with the file's line if that fails."""
+        """Return how much of it is done, 0 to 1; raise SourceError with the file's line if that fails.
+
+        Nothing is done where a file that it reads isn't there, or isn't text.
+        """
         try:
             share: Any = self.task.check(dict(self.parameters), look)
             if isinstance(share, (int, float)) and 0 <= share <= 1:
                 return float(share)
+        except (OSError, UnicodeDecodeError):
+            return 0.0
         except (Exception, SystemExit) as error:
             raise SourceError(described(self.path, error)) from error
         raise SourceError(f"{self.path}: check returned {share!r:.80}; expected how much is done, 0 to 1")
