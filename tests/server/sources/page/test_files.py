@@ -1,4 +1,5 @@
 import io
+import os
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -6,6 +7,7 @@ from pathlib import Path
 import aiohttp
 import pytest
 from pluriverse_server.process import StartError
+from pluriverse_server.sources.page import files as page_files
 from pluriverse_server.sources.page.files import HOST, MAX_BODY_BYTES, Files
 from yarl import URL
 
@@ -92,6 +94,8 @@ def respond(request, home):
         return (home / "sent").read_text()
     if request.path == "/broken":
         raise ValueError("no")
+    if request.path == "/slow":
+        return (home / "fifo").read_text()
 """
 
 
@@ -127,6 +131,18 @@ async def test_code_that_fails_is_answered_with_its_line(folder: Path, serve: Pa
             url = f"http://127.0.0.1:{files.port}/sent"
             async with client.post(url, data=io.BytesIO(too_much), headers={"Host": HOST}) as answer:
                 assert answer.status == 413
+
+
+async def test_code_that_takes_too_long_holds_up_nobody(
+    folder: Path, serve: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(page_files, "RESPOND_S", 0.1)
+    os.mkfifo(folder.parent / "fifo")
+    async with served(folder, serve) as files:
+        status, _, body = await get(files, "/slow")
+        assert (status, body.decode()) == (500, f"{serve}: respond took longer than 0.1 s")
+        assert (await get(files, "/nothing"))[0] == 404
+        (folder.parent / "fifo").write_text("")
 
 
 async def test_files_alone_are_read_and_not_written(folder: Path) -> None:

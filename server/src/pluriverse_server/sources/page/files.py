@@ -47,6 +47,9 @@ TYPES: Final = {f".{name}": f"{kind}/{name}" for kind, names in _PLAIN_TYPES.ite
 # What a page may send to its runtime's own code at once.
 MAX_BODY_BYTES: Final = 1024 * 1024
 
+# How long that may take to answer; others wait meanwhile.
+RESPOND_S: Final = 5.0
+
 # An edited file must be seen by the next episode.
 _HEADERS: Final = {"Cache-Control": "no-cache", "X-Content-Type-Options": "nosniff"}
 
@@ -141,7 +144,10 @@ class Files:
         asked = PageRequest(request.method, request.path, query, form, cookies, body)
         async with self._turn:
             try:
-                said = await asyncio.to_thread(lambda: load_functions(serve)["respond"](asked, home))
+                async with asyncio.timeout(RESPOND_S):
+                    said = await asyncio.to_thread(lambda: load_functions(serve)["respond"](asked, home))
+            except TimeoutError:
+                said = _failed(f"{serve}: respond took longer than {RESPOND_S:g} s")
             except TaskError as error:
                 said = _failed(str(error))
             except Exception as error:  # noqa: BLE001 - it is the runtime's own
