@@ -115,6 +115,7 @@ ALSO: Final[dict[str, set[str]]] = {
     "VncOptions": set(),
     "PictureOptions": set(),
     "AutoresetMode": set(),
+    "Clock": {"str"},
     "Literal": {"str"},
     "Kind": {"str"},
     "Measured": {"bool", "str"},

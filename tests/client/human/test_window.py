@@ -67,6 +67,8 @@ class Person:
 def person(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Generator[Person]:
     with xvfb() as screen:
         monkeypatch.setenv("DISPLAY", screen.name)
+        # As it is set where gym-core has been imported.
+        monkeypatch.delenv("SDL_VIDEODRIVER", raising=False)
         # Else a click right after a change of the focus is lost.
         monkeypatch.setenv("SDL_MOUSE_FOCUS_CLICKTHROUGH", "1")
         person = Person(screen, getattr(request, "param", Spaces(pointer=True, buttons=9)))

@@ -52,12 +52,16 @@ async def test_environment_is_as_before(screen: Screen, monkeypatch: pytest.Monk
 async def test_a_frozen_server_keeps_nobody_from_another(screen: Screen, tmp_path: Path) -> None:
     with bare_xvfb(64, 64) as (frozen, pid):
         ends = lambda: Path("/proc/net/unix").read_text().count(f"X11-unix/X{frozen[1:]}\n")  # noqa: E731
-        before = ends()
         os.kill(pid, signal.SIGSTOP)
-        waiting = asyncio.create_task(asyncio.to_thread(open_display, frozen, tmp_path / "none"))
-        await eventually(lambda: ends() > before)
-        await asyncio.to_thread(lambda: open_display(screen.display, screen.xauthority).close())
-        os.kill(pid, signal.SIGCONT)
+        await asyncio.to_thread(os.waitid, os.P_PID, pid, os.WSTOPPED)
+        # It closes no others from here on, such as that of who waited for its start.
+        before = ends()
+        try:
+            waiting = asyncio.create_task(asyncio.to_thread(open_display, frozen, tmp_path / "none"))
+            await eventually(lambda: ends() > before)
+            await asyncio.to_thread(lambda: open_display(screen.display, screen.xauthority).close())
+        finally:
+            os.kill(pid, signal.SIGCONT)
         (await waiting).close()
 
 

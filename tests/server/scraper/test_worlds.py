@@ -317,7 +317,7 @@ async def test_nothing_outlives_a_scraper_that_is_killed_with_all_its_snapshots(
     ("does", "why"),
     [
         ("import subprocess\nsubprocess.Popen(['env', '-u', 'LD_PRELOAD', 'sleep', '60'])\n", "clock"),
-        ("import ctypes\nlibc = ctypes.CDLL(None)\nlibc.shmat(libc.shmget(0, 4096, 0o600), None, 0)\n", "number"),
+        ("import ctypes\nlibc = ctypes.CDLL(None)\nlibc.shmat(libc.shmget(0, 1 << 16, 0o600), None, 0)\n", "number"),
     ],
 )
 async def test_what_cant_be_kept_is_played_again_and_says_why(does: str, why: str, tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 from pluriverse_protocol import step_channel
 from pluriverse_protocol.env_options import Value, parse_values
 from pluriverse_protocol.events import Event
+from pluriverse_protocol.kinds import CLOCKS
 from pluriverse_protocol.limits import MAX_FPS, MAX_KEYSYM, MIN_FPS
 from pluriverse_protocol.messages import Describe, TreeReply
 
@@ -251,8 +252,9 @@ class VectorEnv(Env):
         ``open_step_channel`` alone. Where remotes refuse it, ``poll`` raises ConfigurationError until another reset.
 
         Raises:
-            ConfigurationError: the id or an option isn't one, or a remote has no options.
+            ConfigurationError: the id, an option or the clock isn't one, or a remote has no options.
         """
+        validation.choice("clock", clock, CLOCKS)
         connections, before = self.require(), self.asked
         env_id = before.env_id if env_id is None else validation.env_id(env_id)
         options = before.options if env_options is None and env_id == before.env_id else _values(env_options)

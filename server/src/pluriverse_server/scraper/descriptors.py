@@ -48,6 +48,9 @@ _PAGE: Final = 4096
 _GONE: Final = " (deleted)"
 _SEGMENT: Final = "/SYSV"
 
+# OpenGL in software has one of 64 by 64 pixels that it never shares.
+_NEVER_SHARED_BYTES: Final = 16 * 1024
+
 # The other end of a connection that it has closed.
 _NOBODY: Final = 0
 
@@ -310,7 +313,7 @@ class Plan:
             given = template.give(self._places[path])
         elif path.endswith(_GONE):
             given = template.give(self._note_memory(path, int(inode), at + stop - start))
-            self._segments[int(inode)] += path.startswith(_SEGMENT)
+            self._segments[int(inode)] += path.startswith(_SEGMENT) and stop - start > _NEVER_SHARED_BYTES
         elif self._is_below_home(path):
             given = self._give_below_home(template, path, os.O_RDWR)
         else:
