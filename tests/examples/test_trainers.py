@@ -99,3 +99,34 @@ def test_an_episode_of_skyrl_is_read_and_answered_in_words() -> None:
     assert (nonsense["reward"], nonsense["done"], len(nonsense["observations"])) == (0, False, 1)
     assert (click["reward"] > 0.9, click["done"], click["observations"]) == (True, True, [])
     leftovers.assert_none(60)
+
+
+def instructed(messages: list[dict[str, Any]]) -> dict[str, Any]:
+    """Click where the task's instruction says."""
+    words = messages[0]["content"][1]["text"]
+    return {"content": json.dumps({"name": "click", "arguments": MISSED if "Miss it." in words else HIT})}
+
+
+def test_harbor_runs_two_tasks_with_pictures_and_grades_what_they_earned(tmp_path: Path) -> None:
+    leftovers = Leftovers()
+    for seed, instruction in enumerate(("Hit it.", "Miss it.")):
+        task = tmp_path / "tasks" / str(seed)
+        for folder in ("environment", "tests"):
+            (task / folder).mkdir(parents=True)
+        (task / "task.toml").touch()
+        (task / "tests/test.sh").touch()
+        (task / "instruction.md").write_text(instruction)
+        (task / "environment/screen.json").write_text(json.dumps({"env": "wob.mini.ClickTest-v0", "seed": seed}))
+    job = ["--path", tmp_path / "tasks", "--model", "openai/scripted", "--jobs-dir", tmp_path / "jobs", "--quiet"]
+    for option, part in (("--env", "ScreenEnvironment"), ("--agent", "ScreenAgent"), ("--verifier", "Earned")):
+        job += [option, f"harbor_screen:{part}"]
+    with scripted(instructed) as endpoint:
+        base, package = endpoint.url, str(TRAINERS)
+        run("harbor", "harbor", "run", *job, PYTHONPATH=package, OPENAI_API_BASE=base, OPENAI_API_KEY="none")
+    trials = [json.loads(path.read_text()) for path in sorted(tmp_path.glob("jobs/*/*/result.json"))]
+    assert [trial["exception_info"] for trial in trials] == [None, None]
+    hit, missed = (trial["verifier_result"]["rewards"]["reward"] for trial in trials)
+    assert (hit > 0.9, missed) == (True, 0)
+    (picture, _) = endpoint.asked[-1]["messages"][-1]["content"]
+    assert picture["image_url"]["url"].startswith("data:image/png;base64,")
+    leftovers.assert_none(60)
