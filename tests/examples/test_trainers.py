@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ TRAINERS = ROOT / "examples/trainers"
 HIT, MISSED = {"x": 45, "y": 140}, {"x": 3, "y": 3}
 
 
-def run(trainer: str, *command: str | Path, **environment: str) -> str:
+def run(trainer: str, *command: str | Path, folder: Path = ROOT, **environment: str) -> str:
     """Run a command of a trainer's virtual environment; return what it printed."""
     programs = ROOT / ".venv" / trainer / "bin"
     if not programs.exists():
@@ -29,6 +30,7 @@ def run(trainer: str, *command: str | Path, **environment: str) -> str:
     path = f"{ROOT / '.venv/bin'}:{os.environ['PATH']}"
     done = subprocess.run(
         [programs / command[0], *command[1:]],
+        cwd=folder,
         env={**os.environ, "PATH": path, "HF_HUB_OFFLINE": "1", **environment},
         capture_output=True,
         text=True,
@@ -98,6 +100,35 @@ def test_an_episode_of_skyrl_is_read_and_answered_in_words() -> None:
     assert '[1] button "Click Me!"' in screen["content"]
     assert (nonsense["reward"], nonsense["done"], len(nonsense["observations"])) == (0, False, 1)
     assert (click["reward"] > 0.9, click["done"], click["observations"]) == (True, True, [])
+    leftovers.assert_none(60)
+
+
+def pressed(messages: list[dict[str, Any]]) -> dict[str, Any]:
+    """Say nonsense first, and click on the first mark once told so."""
+    nonsense = messages[-2]["role"] != "assistant"
+    return {"content": "The button." if nonsense else '{"name": "click", "arguments": {"mark": 1}}'}
+
+
+def test_nemo_gym_collects_rollouts_that_are_read_and_answered_in_words(tmp_path: Path) -> None:
+    leftovers = Leftovers()
+    # Its command writes beside what it reads, and would install each of its servers by itself.
+    shutil.copytree(TRAINERS / "nemo_gym_screen", tmp_path, dirs_exist_ok=True)
+    servers = ("resources_servers/screen", "responses_api_agents/gymnasium_agent", "responses_api_models/vllm_model")
+    for server in (tmp_path / "installed" / name for name in servers):
+        server.mkdir(parents=True)
+        (server / ".venv").symlink_to(ROOT / ".venv/nemo-gym")
+    installed = [f"+uv_venv_dir={tmp_path}/installed", "+skip_venv_if_present=true"]
+    rows = ["--config", "resources_servers/screen/screen.yaml", "--split", "validation", "--output", "rollouts.jsonl"]
+    with scripted(pressed) as endpoint:
+        model = ["--model-type", "vllm_model", "--model", "scripted", "--model-api-key", "none"]
+        served = ["--model-url", endpoint.url]
+        run("nemo-gym", "gym", "eval", "run", *rows, *model, *served, *installed, folder=tmp_path)
+    rollouts = [json.loads(line) for line in (tmp_path / "rollouts.jsonl").read_text().splitlines()]
+    assert len(rollouts) == 2
+    assert all(rollout["terminated"] and rollout["reward"] > 0.9 for rollout in rollouts)
+    screens = [rollout["responses_create_params"]["input"][-1]["content"] for rollout in rollouts]
+    assert all('[1] button "Click Me!"' in screen for screen in screens)
+    assert screens[0] != screens[1]  # of seeds 0 and 1
     leftovers.assert_none(60)
 
 
