@@ -132,6 +132,17 @@ def test_a_program_that_opens_pads_again_and_again_gets_no_more(tmp_path: Path) 
         assert not pads.opened
 
 
+def test_a_program_that_closes_a_pad_without_having_read_has_closed_it(tmp_path: Path) -> None:
+    (tmp_path / ".run").mkdir()
+    with contextlib.closing(Pads(tmp_path, 1)) as pads:
+        with socket.socket(socket.AF_UNIX) as end:
+            end.connect(f"{tmp_path / FOLDER}/js0")
+            pads.look(0.0)
+            assert end.recv(1, socket.MSG_PEEK)
+        pads.look(0.0)
+        assert not pads.opened
+
+
 @contextlib.asynccontextmanager
 async def listening(folder: Path) -> AsyncGenerator[Scraped]:
     async with stepping(folder, program={"clock": ["realtime", "lockstep"], "pads": 2}) as scraped:

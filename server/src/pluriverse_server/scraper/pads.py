@@ -129,9 +129,15 @@ class _Opened:
 
     def look(self) -> None:
         """Close this end if the program has closed its."""
-        with contextlib.suppress(BlockingIOError):
-            if not self._connection.recv(1, socket.MSG_PEEK):
-                self.close()
+        try:
+            left = self._connection.recv(1, socket.MSG_PEEK)
+        except BlockingIOError:
+            return
+        except ConnectionResetError:
+            # It hadn't read all.
+            left = b""
+        if not left:
+            self.close()
 
     def tell(self, values: tuple[float, ...], at: float) -> None:
         """Tell it what has changed; one that doesn't read hears later of how it is then."""
