@@ -197,7 +197,8 @@ async def test_program_that_forks_without_end_in_a_step_truncates_the_episode_an
         assert reply.info["reason"] == "the program started more than 20 processes"
         await scraped.ready(clock="lockstep")
         await agent.first()
-        assert not (await agent.play())[0].done
+        reply, _ = await agent.play()
+        assert not reply.done, reply.info
 
 
 @pytest.mark.nightly
