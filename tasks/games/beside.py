@@ -15,6 +15,13 @@ Parameters = dict[str, Any]
 LEFT, RIGHT = (256, 500), (760, 500)
 
 
+def make_files(rng: Random, folder: Path, count: int) -> None:
+    """Make a folder of so many empty files, whose names are numbers."""
+    folder.mkdir()
+    for name in rng.sample(range(1000), count):
+        (folder / f"{name}.dat").touch()
+
+
 class Answer(Task):
     """Something is found out in the program on the left, and is written down in answer.txt."""
 

@@ -24,7 +24,7 @@ class _Book(Answer):
 
 
 class BookPrice(_Book):
-    words = "Look up the price of {what} in the workbook, write it into answer.txt as a number alone, and save that."
+    words = "Look up the price of {what} in the workbook, write it into {file} as a number alone, and save that."
 
     def ask(self, rng: Random, rows: Rows) -> tuple[str, str, Parameters]:
         what, count, price = rng.choice(rows[1:])
@@ -32,9 +32,7 @@ class BookPrice(_Book):
 
 
 class BookTotal(_Book):
-    words = (
-        "Add up the counts in the workbook (column B), write the sum into answer.txt as a number alone, and save that."
-    )
+    words = "Add up the counts in the workbook (column B), write the sum into {file} as a number alone, and save that."
 
     def ask(self, rng: Random, rows: Rows) -> tuple[str, str, Parameters]:
         counts, others = (sum(int(row[at]) for row in rows[1:]) for at in (1, 2))
@@ -42,7 +40,7 @@ class BookTotal(_Book):
 
 
 class BookCheapest(_Book):
-    words = "Find what has the lowest price in the workbook, write its name into answer.txt, and save that."
+    words = "Find what has the lowest price in the workbook, write its name into {file}, and save that."
 
     def ask(self, rng: Random, rows: Rows) -> tuple[str, str, Parameters]:
         ordered = sorted(rows[1:], key=lambda row: int(row[2]))
@@ -50,7 +48,7 @@ class BookCheapest(_Book):
 
 
 class BookCopyColumn(_Book):
-    words = "Write the names of all goods of the workbook into answer.txt, each on a line of its own, and save that."
+    words = "Write the names of all goods of the workbook into {file}, each on a line of its own, and save that."
 
     def ask(self, rng: Random, rows: Rows) -> tuple[str, str, Parameters]:
         names = [str(row[0]) for row in rows[1:]]
@@ -58,7 +56,7 @@ class BookCopyColumn(_Book):
 
 
 class BookCorrect(Letter):
-    words = "letter.txt says what is wrong in the workbook. Correct that, and save the workbook."
+    words = "{file} says what is wrong in the workbook. Correct that, and save the workbook."
     difficulty = 2
 
     def ask(self, rng: Random, home: Path) -> tuple[list[str], Parameters]:

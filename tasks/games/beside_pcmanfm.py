@@ -6,7 +6,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from beside import LEFT, Answer, Letter, Parameters
+from beside import LEFT, Answer, Letter, Parameters, make_files
 from edits import has
 from hands import click, press, wait, write
 from pluriverse_server.kit import Look
@@ -14,7 +14,7 @@ from words import line, word
 
 
 class FolderOnlyFile(Answer):
-    words = "Look what the only file in the folder {folder} is called, write its name into answer.txt, and save that."
+    words = "Look what the only file in the folder {folder} is called, write its name into {file}, and save that."
 
     def find(self, rng: Random, home: Path) -> tuple[str, str, Parameters]:
         folder, other, name, wrong = line(rng, 4).split()
@@ -25,13 +25,11 @@ class FolderOnlyFile(Answer):
 
 
 class FolderCount(Answer):
-    words = "Write into answer.txt how many files the folder {folder} has, as a number alone, and save that."
+    words = "Write into {file} how many files the folder {folder} has, as a number alone, and save that."
 
     def find(self, rng: Random, home: Path) -> tuple[str, str, Parameters]:
         folder, count = word(rng), rng.randrange(5, 30)
-        (home / folder).mkdir()
-        for name in rng.sample(range(1000), count):
-            (home / folder / f"{name}.dat").touch()
+        make_files(rng, home / folder, count)
         return str(count), str(count - 1), {"folder": folder}
 
 
@@ -64,7 +62,7 @@ def _select(computer: Any, name: str) -> None:
 
 
 class FolderRenameAsked(_Asked):
-    words = "Do in the file manager what letter.txt asks for."
+    words = "Do in the file manager what {file} asks for."
 
     def move(self, names: list[str]) -> Parameters:
         old, new = names[0], f"new-{names[4]}"
@@ -82,7 +80,7 @@ class FolderRenameAsked(_Asked):
 
 
 class FolderMoveAsked(_Asked):
-    words = "letter.txt asks for a file to be put somewhere else. Do that in the file manager."
+    words = "{file} asks for a file to be put somewhere else. Do that in the file manager."
 
     def move(self, names: list[str]) -> Parameters:
         return {"letter": f"please move {names[0]} to the folder box.", "old": names[0], "new": f"box/{names[0]}"}

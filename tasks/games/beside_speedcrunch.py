@@ -10,7 +10,7 @@ from words import GOODS
 
 
 class WorkOutSum(Answer):
-    words = "Work out {sum} with the calculator, write the result into answer.txt, and save that."
+    words = "Work out {sum} with the calculator, write the result into {file}, and save that."
 
     def find(self, rng: Random, home: Path) -> tuple[str, str, Parameters]:
         numbers = [rng.randrange(100, 10_000) for _ in range(4)]
@@ -18,7 +18,7 @@ class WorkOutSum(Answer):
 
 
 class WorkOutRemainder(Answer):
-    words = "{all} {what} are put into boxes of {box}. Write into answer.txt how many are left over, and save that."
+    words = "{all} {what} are put into boxes of {box}. Write into {file} how many are left over, and save that."
     difficulty = 2
 
     def find(self, rng: Random, home: Path) -> tuple[str, str, Parameters]:
@@ -27,7 +27,7 @@ class WorkOutRemainder(Answer):
 
 
 class WorkOutPower(Answer):
-    words = "Write {base} to the power of {exponent} into answer.txt as a whole number without spaces, and save that."
+    words = "Write {base} to the power of {exponent} into {file} as a whole number without spaces, and save that."
 
     def find(self, rng: Random, home: Path) -> tuple[str, str, Parameters]:
         base, exponent = rng.randrange(3, 12), rng.randrange(7, 13)

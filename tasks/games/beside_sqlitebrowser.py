@@ -9,7 +9,7 @@ from random import Random
 from typing import Any
 
 from beside import Answer, Letter, Parameters
-from hands import click, press, wait, write
+from hands import run_sql, wait
 from pluriverse_server.kit import Look
 from words import NAMES, WORDS
 
@@ -34,7 +34,7 @@ class _People(Answer):
 
 
 class PeopleTown(_People):
-    words = "Look up in the table people where {name} lives, write the town into answer.txt, and save that."
+    words = "Look up in the table people where {name} lives, write the town into {file}, and save that."
 
     def ask(self, rng: Random, people: list[Person]) -> tuple[str, str, Parameters]:
         (name, _, town), (_, _, other) = rng.sample(people, 2)
@@ -42,9 +42,7 @@ class PeopleTown(_People):
 
 
 class PeopleByAge(_People):
-    words = (
-        "The oldest of the table people is number 1. Write the name of number {number} into answer.txt, and save that."
-    )
+    words = "The oldest of the table people is number 1. Write the name of number {number} into {file}, and save that."
 
     def ask(self, rng: Random, people: list[Person]) -> tuple[str, str, Parameters]:
         number = rng.randrange(1, 9)
@@ -53,7 +51,7 @@ class PeopleByAge(_People):
 
 
 class PeopleCount(_People):
-    words = "Write into answer.txt how many of the table people are older than {age}, as a number alone, and save that."
+    words = "Write into {file} how many of the table people are older than {age}, as a number alone, and save that."
     difficulty = 2
 
     def ask(self, rng: Random, people: list[Person]) -> tuple[str, str, Parameters]:
@@ -86,14 +84,7 @@ class _News(Letter):
 
     def oracle(self, p: Parameters, computer: Any) -> None:
         wait(computer, 2.0)
-        click(computer, 398, 95)
-        wait(computer)
-        click(computer, 180, 260)
-        write(computer, p["sql"])
-        press(computer, "ctrl+Return")
-        wait(computer)
-        press(computer, "ctrl+s")
-        wait(computer)
+        run_sql(computer, 180, p["sql"])
 
     def trap_wrong(self, p: Parameters, home: Path) -> None:
         with closing(sqlite3.connect(home / "people.db")) as database, database:
@@ -101,7 +92,7 @@ class _News(Letter):
 
 
 class PeopleMoved(_News):
-    words = "letter.txt says who has moved where. Change that in the table people, and write the changes."
+    words = "{file} says who has moved where. Change that in the table people, and write the changes."
     difficulty = 2
 
     def news(self, rng: Random, people: list[Person]) -> tuple[str, str, str]:
@@ -112,7 +103,7 @@ class PeopleMoved(_News):
 
 
 class PeopleNew(_News):
-    words = "letter.txt says who has come. Add a row of name, age and town to the table people, and write the changes."
+    words = "{file} says who has come. Add a row of name, age and town to the table people, and write the changes."
     difficulty = 2
 
     def news(self, rng: Random, people: list[Person]) -> tuple[str, str, str]:

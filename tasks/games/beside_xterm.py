@@ -6,7 +6,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from beside import LEFT, RIGHT, Answer, Letter, Parameters
+from beside import LEFT, RIGHT, Answer, Letter, Parameters, make_files
 from edits import has, retype
 from hands import click, wait, write
 from pluriverse_server.kit import Look
@@ -14,18 +14,16 @@ from words import WORDS, line, word
 
 
 class ShellCountFiles(Answer):
-    words = "Find out in the terminal how many files {folder} has, write the number into answer.txt, and save that."
+    words = "Find out in the terminal how many files {folder} has, write the number into {file}, and save that."
 
     def find(self, rng: Random, home: Path) -> tuple[str, str, Parameters]:
         folder, count = word(rng), rng.randrange(12, 60)
-        (home / folder).mkdir()
-        for name in rng.sample(range(1000), count):
-            (home / folder / f"{name}.dat").touch()
+        make_files(rng, home / folder, count)
         return str(count), str(count + 1), {"folder": folder}
 
 
 class ShellProgram(Answer):
-    words = "Run ./code {number} in the terminal, write the word that it prints into answer.txt, and save that."
+    words = "Run ./code {number} in the terminal, write the word that it prints into {file}, and save that."
 
     def find(self, rng: Random, home: Path) -> tuple[str, str, Parameters]:
         text = rng.sample(WORDS, 9)
@@ -36,7 +34,7 @@ class ShellProgram(Answer):
 
 
 class ShellFindLine(Answer):
-    words = "One of the files in {folder} has a line with {word}. Write that whole line into answer.txt, and save that."
+    words = "One of the files in {folder} has a line with {word}. Write that whole line into {file}, and save that."
     difficulty = 2
 
     def find(self, rng: Random, home: Path) -> tuple[str, str, Parameters]:
@@ -53,7 +51,7 @@ class ShellFindLine(Answer):
 
 
 class ShellAsked(Letter):
-    words = "letter.txt asks for a folder and for a file in it. Make both in the terminal."
+    words = "{file} asks for a folder and for a file in it. Make both in the terminal."
 
     def ask(self, rng: Random, home: Path) -> tuple[list[str], Parameters]:
         folder, name, text = line(rng, 3).split()

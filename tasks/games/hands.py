@@ -38,6 +38,18 @@ def drag(computer: Any, *path: tuple[int, int]) -> None:
     computer.do(calls.drag(list(path)))
 
 
+def run_sql(computer: Any, left: int, statements: str) -> None:
+    """Execute statements in DB Browser for SQLite, whose text of them begins at ``left``, and write the changes."""
+    click(computer, 398, 95)
+    wait(computer)
+    click(computer, left, 260)
+    write(computer, statements)
+    press(computer, "ctrl+Return")
+    wait(computer)
+    press(computer, "ctrl+s")
+    wait(computer)
+
+
 def save_as(computer: Any, name: str) -> None:
     """Answer a file dialog of GTK's, which looks at the name before it can be accepted."""
     wait(computer, 1.0)

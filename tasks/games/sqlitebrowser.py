@@ -8,7 +8,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from hands import click, press, wait, write
+from hands import run_sql
 from pluriverse_server.kit import Look, Task
 from words import GOODS, NAMES, WORDS, file, line, word
 
@@ -46,14 +46,7 @@ class _Database(Task):
                 return 0.0
 
     def oracle(self, p: Parameters, computer: Any) -> None:
-        click(computer, 398, 95)
-        wait(computer)
-        click(computer, 250, 260)
-        write(computer, p["sql"])
-        press(computer, "ctrl+Return")
-        wait(computer)
-        press(computer, "ctrl+s")
-        wait(computer)
+        run_sql(computer, 250, p["sql"])
 
     def trap_wrong(self, p: Parameters, home: Path) -> None:
         _execute(home / p["file"], p["wrong"])

@@ -64,9 +64,7 @@ int execve(const char *path, char *const argv[], char *const env[]) {
     char *none[] = {NULL}, entry[sizeof ENTRY + PATH_MAX];
     const char *own[count(env ? env : none)];
     follow(env ? env : none, own, entry);
-    int before = tsc_let_go(), error = REAL(execve)(path, argv, (char *const *)own);
-    tsc_trap(before);
-    return error;
+    return LET_GO(REAL(execve)(path, argv, (char *const *)own));
 }
 int names_spawn(int (*spawn)(pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *,
                              char *const[], char *const[]),
@@ -75,9 +73,7 @@ int names_spawn(int (*spawn)(pid_t *, const char *, const posix_spawn_file_actio
     char entry[sizeof ENTRY + PATH_MAX];
     const char *own[count(env)];
     follow(env, own, entry);
-    int before = tsc_let_go(), error = spawn(pid, path, actions, how, argv, (char *const *)own);
-    tsc_trap(before);
-    return error;
+    return LET_GO(spawn(pid, path, actions, how, argv, (char *const *)own));
 }
 
 int connect(int file, const struct sockaddr *address, socklen_t size) {

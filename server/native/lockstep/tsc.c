@@ -120,12 +120,6 @@ MASK(sigprocmask)
 MASK(pthread_sigmask)
 
 /* Other ways than execve of executing a program: libc's own don't call ours. */
-#define LET_GO(call)                                                                                                   \
-    ({                                                                                                                 \
-        int before = tsc_let_go(), error = call;                                                                       \
-        tsc_trap(before);                                                                                              \
-        error;                                                                                                         \
-    })
 #define LISTED(first, execute)                                                                                         \
     va_list given;                                                                                                     \
     size_t count = first != NULL;                                                                                      \

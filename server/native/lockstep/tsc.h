@@ -7,4 +7,10 @@ void tsc_rest(void);
 /* What a thread executes, or spawns, has its start before it has our handler: let go, and trap as ``before`` again. */
 int tsc_let_go(void);
 void tsc_trap(int before);
+#define LET_GO(call)                                                                                                   \
+    ({                                                                                                                 \
+        int before = tsc_let_go(), error = call;                                                                       \
+        tsc_trap(before);                                                                                              \
+        error;                                                                                                         \
+    })
 #pragma GCC visibility pop
