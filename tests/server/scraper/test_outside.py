@@ -165,6 +165,32 @@ async def test_end_of_a_program_says_what_it_was_refused(asks: str, said: str) -
             assert reply.info["reason"].endswith(f"; {said}"), reply.info
 
 
+SHARES = """
+import ctypes, os, signal, sys
+libc = ctypes.CDLL(None)
+libc.shmat.restype = ctypes.c_void_p
+number = libc.shmget(int(sys.argv[1]), 4096, 0o1600)
+memory = libc.shmat(number, None, 0)
+print(number, flush=True)
+ctypes.memset(memory, 7, 1)
+if not os.fork():
+    libc.shmdt(ctypes.c_void_p(memory))
+    print(ctypes.string_at(libc.shmat(number, None, 0), 1)[0], flush=True)
+    os._exit(0)
+os.wait()
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_memory_that_a_killed_program_shared_is_gone_and_what_has_a_name_stays(tmp_path: Path) -> None:
+    for name in (0, os.getpid()):
+        number, content = tried(tmp_path, "sh", "-c", '"$@"; true', "sh", sys.executable, "-c", SHARES, str(name))
+        numbers = [line.split()[1] for line in Path("/proc/sysvipc/shm").read_text().splitlines()]
+        assert content == "7"
+        assert (number in numbers) == (name != 0)
+    subprocess.run(["ipcrm", "-m", number], check=True)
+
+
 CHANGES = """
 cat scores; mkdir /var/games/new; echo 6 >> /var/games/scores; mv /var/games/scores /var/games/new; cd /var/games
 cat new/scores; ls /var/games; test -f /var/games/new/scores && echo there; rm /var/games/new/scores; ls new
