@@ -358,7 +358,7 @@ def hurry(monkeypatch: pytest.MonkeyPatch, factor: float) -> None:
     monkeypatch.setattr(connections_module, "MEND_S", connections_module.MEND_S / factor)
     for module in (connections_module, sessions_module):
         monkeypatch.setattr(module, "SEAT_KEPT_S", SEAT_KEPT_S / factor)
-    for name in ("FIRST_PAUSE_S", "LONGEST_PAUSE_S"):
+    for name in ("FIRST_PAUSE_S", "LONG_PAUSE_S"):
         monkeypatch.setattr(connections_module, name, getattr(connections_module, name) / factor)
 
 

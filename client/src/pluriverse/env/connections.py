@@ -60,8 +60,11 @@ TOKEN_BYTES: Final = 16
 FIRST_PAUSE_S: Final = 0.1
 GROWTH: Final = 2.0
 
-# Often enough to be back soon after a long outage, seldom enough that a thousand agents are no burden.
-LONGEST_PAUSE_S: Final = 3.0
+# Often enough not to miss the time for which a seat is kept; then an outage becomes longer by a tenth at most, until the
+# pauses are as websockets' are: a remote that doesn't come back is neither asked nor logged every few seconds.
+LONG_PAUSE_S: Final = 3.0
+SHARE_OF_OUTAGE: Final = 0.1
+LONGEST_PAUSE_S: Final = 60.0
 
 # Remotes that broke together shouldn't all be tried at the same moment.
 JITTER: Final = 0.5
@@ -116,14 +119,15 @@ class Backoff:
         """Return for how long it has been broken; each time counts for itself."""
         return now - self._broken_since if self._broken_since is not None else 0.0
 
-    def pause(self, chance: float) -> float:
+    def pause(self, now: float, chance: float) -> float:
         """Return the pause before the next attempt, in seconds. ``chance`` is random, from 0 to 1."""
         self._attempts += 1
         if self._attempts == 1:
             return 0.0
         # Not to a power without bounds: a remote may stay away for days.
         doublings = min(self._attempts - 2, 32)
-        pause = min(FIRST_PAUSE_S * GROWTH**doublings, LONGEST_PAUSE_S)
+        longest = max(LONG_PAUSE_S, SHARE_OF_OUTAGE * self.broken_for(now))
+        pause = min(FIRST_PAUSE_S * GROWTH**doublings, longest, LONGEST_PAUSE_S)
         return pause * (1 - JITTER + 2 * JITTER * chance)
 
 
@@ -352,7 +356,7 @@ class RemoteConnections:
         why = connection.broken
         log.warning("the connection to remote %d broke: %s", index, why)
         while connection.error is None and not self._closed:
-            await asyncio.sleep(backoff.pause(random.random()))  # noqa: S311 - no secret
+            await asyncio.sleep(backoff.pause(time.monotonic(), random.random()))  # noqa: S311 - no secret
             try:
                 await self._mend_once(connection)
             except RemoteError as error:
@@ -416,7 +420,7 @@ class RemoteConnections:
         backoff = self._backoffs[index]
         backoff.broke(time.monotonic())
         while recover and not self._closed:
-            await asyncio.sleep(backoff.pause(random.random()))  # noqa: S311 - no secret
+            await asyncio.sleep(backoff.pause(time.monotonic(), random.random()))  # noqa: S311 - no secret
             try:
                 address = await self._loop.in_thread(lambda: self._manager.replace(index))
                 await self._connect(index, address)
