@@ -204,6 +204,35 @@ async def test_files_that_have_no_name_any_more_come_back_where_they_were_read_t
         assert await played(agent, 10) == first
 
 
+# In HOME and outside: one in the middle, and one to whose end the kernel has told of it already.
+READS_FOLDERS = """import zlib
+folders = []
+for folder in ("many", os.path.expanduser("~/many"), os.path.expanduser("~/few")):
+    os.mkdir(folder)
+    for number in range(4 if folder.endswith("few") else 400):
+        open(f"{folder}/{number:0200}", "w").close()
+    folders.append(os.scandir(folder))
+    next(folders[-1])
+"""
+
+
+async def test_folders_that_are_being_read_are_read_on_and_by_each_world_for_itself(tmp_path: Path) -> None:
+    async with stepping(tmp_path) as scraped:
+        game = tmp_path / "runtime" / "game.py"
+        text = game.read_text().replace("window.map()\n", f"window.map()\n{READS_FOLDERS}")
+        reads = "        seen = [[entry.name for entry, _ in zip(folder, range(20))] for folder in folders]\n"
+        reads += "        fill(40, 0, 9, 9, zlib.crc32(repr(seen).encode()) & 0xFFFFFF)\n        drawn += 1\n"
+        game.write_text(text.replace("        drawn += 1\n", reads))
+        agent, moment, first = await kept(scraped)
+        beside = Agent(scraped, slot=1)
+        await beside.begin(seed=7)
+        for each in (agent, beside):
+            await each.restore(moment)
+        for expected in first:
+            assert await played(agent, 1) == await played(beside, 1) == [expected]
+        beside.close()
+
+
 async def test_line_that_is_being_typed_in_a_terminal_is_kept_and_stays(tmp_path: Path) -> None:
     command = ["xterm", "-e", "sh", "-c", 'read line; printf "%s" "$line" >~/line; sleep 60']
     async with stepping(tmp_path, program={**LOCKSTEP, "command": command}, **ANY_WINDOW) as scraped:

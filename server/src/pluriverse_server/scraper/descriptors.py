@@ -20,7 +20,7 @@ from typing import Any, Final
 
 from pluriverse_server.x11 import polling
 
-from .tree import told
+from .tree import PROC, told
 
 # What a template is asked for; see native/lockstep/template.c.
 PUT, EPOLL, WATCHES, LISTEN, TERMINAL, MAP, FOLDER = range(7)
@@ -183,6 +183,8 @@ class _File:
     """Which it is of those that have no name any more."""
     flags: int
     position: int
+    rest: list[str] | None = None
+    """Of a folder that was read up to its position, the names that follow, sorted."""
 
 
 @dataclass(slots=True)
@@ -422,8 +424,8 @@ class Plan:
             template.put(self._places[target], file, flags)
         elif stat.S_ISREG(status.st_mode):
             self._note_regular(template, file, target, flags, facts, through, status.st_ino)
-        elif stat.S_ISDIR(status.st_mode) and self._is_below_home(target):
-            template.steps.append((PUT, file, self._give_below_home(template, target, os.O_DIRECTORY), flags, 0, 0))
+        elif stat.S_ISDIR(status.st_mode) and not target.startswith(f"{PROC}/"):
+            self._note_folder(template, file, target, flags, facts, through)
 
     def _note_regular(
         self, template: Template, file: int, target: str, flags: int, facts: bytes, through: str, inode: int
@@ -442,10 +444,26 @@ class Plan:
                 self.alone = f"process {template.ancestor} writes to {target}"
                 self._contents.append((target, content))
         path = target[len(self._home) + 1 :] if is_own and not is_gone else target
-        key = ("file", template.pid, file)
         own_flags = flags & ~_CREATING | os.O_NOCTTY
-        self._files[key] = _File(path, memory, own_flags, int(_found(_POSITION, facts)[1]))
-        template.put(key, file, flags)
+        self._put_file(template, file, _File(path, memory, own_flags, int(_found(_POSITION, facts)[1])))
+
+    def _note_folder(self, template: Template, file: int, target: str, flags: int, facts: bytes, through: str) -> None:
+        if target.endswith(_GONE):
+            raise NotKept(f"process {template.ancestor} has a folder open that is gone")
+        path = target[len(self._home) + 1 :] if self._is_below_home(target) else target
+        position, rest = int(_found(_POSITION, facts)[1]), None
+        if position:
+            opened = os.open(through, os.O_RDONLY | os.O_CLOEXEC)
+            try:
+                rest = _rest_of_folder(opened, position)
+            finally:
+                os.close(opened)
+        self._put_file(template, file, _File(path, None, flags, position, rest))
+
+    def _put_file(self, template: Template, file: int, what: _File) -> None:
+        key = ("file", template.pid, file)
+        self._files[key] = what
+        template.put(key, file, what.flags)
 
     def _connect(self, templates: Sequence[Template]) -> None:
         """Find both ends of each connection and pipe; leave alone those whose other end is of others."""
@@ -533,7 +551,11 @@ class Plan:
         for key, file in self._files.items():
             path = home / file.path if file.memory is None else Path(f"/proc/self/fd/{maker.made[file.memory]}")
             opened = maker.made[key] = os.open(path, file.flags)
-            os.lseek(opened, file.position, os.SEEK_SET)
+            if file.position:
+                os.lseek(opened, file.position, os.SEEK_SET)
+            # What the position of a folder means is the file system's affair: with files made anew it may be another.
+            if file.rest is not None and _rest_of_folder(opened, file.position) != file.rest:
+                raise NotKept(f"the rest of {path} would be read in another order")
 
 
 @dataclass(slots=True)
@@ -603,6 +625,14 @@ class _Peers:
                 at += max(length + 3 & ~3, 4)
             answer = answer[size + 3 & ~3 :]
         return True
+
+
+def _rest_of_folder(opened: int, position: int) -> list[str]:
+    """Return what is still to be read of a folder from a position on, sorted, and leave it there."""
+    os.lseek(opened, position, os.SEEK_SET)
+    names = os.listdir(opened)
+    os.lseek(opened, position, os.SEEK_SET)
+    return sorted(names)
 
 
 def _hears_the_kernel(inode: int) -> bool:
