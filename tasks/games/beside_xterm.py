@@ -74,7 +74,7 @@ class ShellAsked(Letter):
 
 class ShellWriteScript(Letter):
     words = (
-        "Write a script into hello.sh that prints {text}, save it, and run it in the terminal so that {out} has that."
+        "Write a script into {file} that prints {text}, save it, and run it in the terminal so that {out} has that."
     )
     difficulty = 2
 

@@ -38,7 +38,7 @@ class TypeWord(Task):
         (home / "level").write_text("x" * rng.randrange(1, 32))
         (home / "typed").write_text("")
         level = len((home / "level").read_text())
-        return {"word": "".join(rng.choices("abcdef", k=6)), "level": level, "secret": "rhubarb"}
+        return {"word": "".join(rng.choices("abcdef", k=6)), "level": level, "secret": "rhubarb", "verbs": ["Type"]}
 
     def check(self, p, look):
         return float((look.home / "typed").read_text() == p["word"])

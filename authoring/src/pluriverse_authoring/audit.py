@@ -149,8 +149,10 @@ class Audit:
             self.found.problems.append(f"the words are {first.text!r:.80}; expected {assignment.words!r:.80}")
         named = {name for _, name, _, _ in string.Formatter().parse(assignment.task.words) if name}
         hidden = {name: value for name, value in assignment.parameters.items() if name not in named}
-        public = f"{self._entry.title} {first.text} {computer.standing().info}"
+        info = str(computer.standing().info)
         for name, value in hidden.items():
+            # A part of a table is in the words by chance, as a column's heading is.
+            public = info if isinstance(value, (dict, list)) else f"{self._entry.title} {first.text} {info}"
             for secret in _leaves(value):
                 told = any(secret in str(assignment.parameters[each]) for each in named)
                 public_too = re.search(rf"(?<!\w){re.escape(secret)}(?!\w)", public) is not None
