@@ -109,8 +109,9 @@ def test_episodes_of_one_start_have_set_ups_of_their_own(tmp_path: Path) -> None
 
 def test_moments_of_a_task_have_its_words_and_files(typing: MachineRemote) -> None:
     with PluriverseEnv("typing.TypeWord-v0", remotes=typing.address, clock="lockstep", actions="events") as env:
-        observation, _ = env.reset(seed=3)
-        word = observation["text"].removeprefix("Type ").removesuffix(".")
+        observation, info = env.reset(seed=3)
+        assert info["text"] == observation["text"]
+        word = info["text"].removeprefix("Type ").removesuffix(".")
         typed = [[["KeyEvent", ord(letter), down]] for letter in word for down in (True, False)]
         for action in typed[:6]:
             env.step(action)
@@ -119,8 +120,8 @@ def test_moments_of_a_task_have_its_words_and_files(typing: MachineRemote) -> No
         env.restore(moment)
         for action in typed[6:]:
             env.step(action)
-        *_, reward, terminated, truncated, _ = env.step([["SubmitEvent"]])
-        assert (reward, terminated, truncated) == (1.0, True, False)
+        *_, reward, terminated, truncated, last = env.step([["SubmitEvent"]])
+        assert (reward, terminated, truncated, last["text"]) == (1.0, True, False, info["text"])
 
 
 def test_a_submission_is_a_part_of_actions(typing: MachineRemote, clock: Any) -> None:
