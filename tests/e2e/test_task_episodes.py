@@ -87,14 +87,14 @@ def test_one_that_is_not_submitted_earns_nothing(tmp_path: Path, clock: Any) -> 
 
 
 def test_a_check_that_fails_ends_the_episode_with_its_line(tmp_path: Path, clock: Any) -> None:
-    tasks = TASKS.replace('return float((look.home / "typed")', 'return float((look.home / "nothing")')
+    tasks = TASKS.replace('read_text() == p["word"]', 'read_text() == p["nothing"]')
     directory = write_tasks(tmp_path / "typing", tasks)
     line = next(number for number, text in enumerate(tasks.splitlines(), 1) if '"nothing"' in text)
     with on_machine(runtime=str(directory)) as remote, doing(remote, "TypeWord", clock) as (computer, _):
         answer = computer.submit()
         assert (answer.reward, answer.truncated) == (0.0, True)
         reason = computer.standing().info["reason"]
-        assert f"typing.py, line {line}: FileNotFoundError" in reason
+        assert f"typing.py, line {line}: KeyError" in reason
 
 
 def test_episodes_of_one_start_have_set_ups_of_their_own(tmp_path: Path) -> None:
