@@ -87,14 +87,14 @@ def test_one_that_is_not_submitted_earns_nothing(tmp_path: Path, clock: Any) -> 
 
 
 def test_a_check_that_fails_ends_the_episode_with_its_line(tmp_path: Path, clock: Any) -> None:
-    tasks = TASKS.replace('return float((look.home / "typed")', 'return float((look.home / "nothing")')
+    tasks = TASKS.replace('read_text() == p["word"]', 'read_text() == p["nothing"]')
     directory = write_tasks(tmp_path / "typing", tasks)
     line = next(number for number, text in enumerate(tasks.splitlines(), 1) if '"nothing"' in text)
     with on_machine(runtime=str(directory)) as remote, doing(remote, "TypeWord", clock) as (computer, _):
         answer = computer.submit()
         assert (answer.reward, answer.truncated) == (0.0, True)
         reason = computer.standing().info["reason"]
-        assert f"typing.py, line {line}: FileNotFoundError" in reason
+        assert f"typing.py, line {line}: KeyError" in reason
 
 
 def test_episodes_of_one_start_have_set_ups_of_their_own(tmp_path: Path) -> None:
@@ -109,8 +109,9 @@ def test_episodes_of_one_start_have_set_ups_of_their_own(tmp_path: Path) -> None
 
 def test_moments_of_a_task_have_its_words_and_files(typing: MachineRemote) -> None:
     with PluriverseEnv("typing.TypeWord-v0", remotes=typing.address, clock="lockstep", actions="events") as env:
-        observation, _ = env.reset(seed=3)
-        word = observation["text"].removeprefix("Type ").removesuffix(".")
+        observation, info = env.reset(seed=3)
+        assert info["text"] == observation["text"]
+        word = info["text"].removeprefix("Type ").removesuffix(".")
         typed = [[["KeyEvent", ord(letter), down]] for letter in word for down in (True, False)]
         for action in typed[:6]:
             env.step(action)
@@ -119,8 +120,8 @@ def test_moments_of_a_task_have_its_words_and_files(typing: MachineRemote) -> No
         env.restore(moment)
         for action in typed[6:]:
             env.step(action)
-        *_, reward, terminated, truncated, _ = env.step([["SubmitEvent"]])
-        assert (reward, terminated, truncated) == (1.0, True, False)
+        *_, reward, terminated, truncated, last = env.step([["SubmitEvent"]])
+        assert (reward, terminated, truncated, last["text"]) == (1.0, True, False, info["text"])
 
 
 def test_a_submission_is_a_part_of_actions(typing: MachineRemote, clock: Any) -> None:

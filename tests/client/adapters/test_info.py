@@ -58,6 +58,11 @@ def test_full_infos_say_all_of_it_and_others_only_what_the_program_reports() -> 
     assert full["stats.gauges.diagnostics.lag.reward"] == (0.1, 0.2)
 
 
+@pytest.mark.parametrize("measured", ["full", False])
+def test_infos_have_the_latest_text(measured: Any) -> None:
+    assert info_of(NOTHING._replace(texts=("Begin.", "Go on.")), measured)["text"] == "Go on."
+
+
 @pytest.mark.parametrize("lives", [None, "many", -1, 2**80, float("inf"), [3]])
 def test_lives_that_are_no_number_of_lives_are_unknown(lives: Any) -> None:
     assert numbers([Result(SCREEN, info={"lives": lives})])["lives"].tolist() == [-1]

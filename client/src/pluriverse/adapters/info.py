@@ -162,6 +162,8 @@ def info_of(result: Result, measured: Measured) -> dict[str, Any]:
     info.pop("terminated", None)
     info.pop("truncated", None)
     over = result.terminated or result.truncated
+    if result.texts:
+        info["text"] = result.text
     info["lost"], info["ended"] = result.done and result.error is not None, int(ended(result)) if over else 0
     info["TimeLimit.truncated"] = result.truncated and not result.terminated
     return info
