@@ -27,7 +27,6 @@ import oneport
 import pacing
 import pages
 import ping
-import rays
 import reading
 import reset
 import scraped
@@ -51,7 +50,6 @@ MEASUREMENTS: Final[tuple[Measurement, ...]] = (
     fleet.MEASUREMENT,
     claims.MEASUREMENT,
     claims.MANY_MEASUREMENT,
-    rays.MEASUREMENT,
     live.MEASUREMENT,
     oneport.MEASUREMENT,
     lockstep.MEASUREMENT,

@@ -12,7 +12,6 @@ from support.recordings import begin, ready, write
 SOURCES: dict[str, Any] = {
     "coins": {"from": "log", "pattern": "coin"},
     "level": {"from": "log", "pattern": r"level (?P<value>\d+)"},
-    "moved": {"from": "screen", "read": "change", "region": [0, 0, 9, 9]},
     "lives": {"from": "screen", "read": "number", "region": [0, 0, 9, 9]},
 }
 
@@ -27,7 +26,6 @@ def game(done: dict[str, str], wait: str | None = None) -> GameTables:
     ("done", "wait", "complaint"),
     [
         ("coins == 0", None, "'coins == 0' holds already at the first reading, where coins is 0.0: no episode could"),
-        ("moved < 0.01", None, "'moved < 0.01' holds already at the first reading, where moved is 0.0: "),
         ("lives < 1", "level >= 1 and lives == 0", "'lives < 1' holds already where ready does, where lives is 0: "),
         ("lives == 0", "lives == 3", None),
         ("level == 0", None, None),

@@ -15,7 +15,7 @@ KUBERNETES = TEXT[TEXT.index("\n## Kubernetes\n") :].split("\n## ")[1]
 
 def test_chart_has_every_value_that_is_set() -> None:
     values: dict[str, Any] = dict(re.findall(r"--set (\w+)=(\S+)", KUBERNETES))
-    (template,) = (each for (kind, _), each in templated(**values).items() if kind == "SandboxTemplate")
+    (template,) = (each for (kind, _), each in templated(**values).items() if kind == "Deployment")
     assert pod_spec(template)["containers"][0]["image"] == values["image"]
 
 
@@ -31,7 +31,7 @@ def test_trainer_of_the_example_is_valid_and_let_in() -> None:
     (text,) = re.findall(r"```yaml\n(.*?)```", KUBERNETES, re.DOTALL)
     trainer = yaml.safe_load(text)
     validate(trainer)
-    manifests = templated(way="sandbox")
+    manifests = templated()
     (rule,) = manifests["NetworkPolicy", "pluriverse-gym-core"]["spec"]["ingress"]
     assert rule["from"][0]["podSelector"]["matchLabels"] == trainer["metadata"]["labels"]
     assert ("ServiceAccount", trainer["spec"]["serviceAccountName"]) in manifests

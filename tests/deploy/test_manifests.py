@@ -4,29 +4,20 @@ from typing import Any
 
 import pytest
 from pluriverse.remotes.address import REWARDER_PORT, VNC_PORT
-from support.manifests import Manifest, pod_spec, templated, validate
+from support.manifests import pod_spec, templated, validate
 
-WAYS = {"deployment": "Deployment", "sandbox": "SandboxTemplate"}
 NAME = "pluriverse-gym-core"
+DEPLOYMENT = ("Deployment", NAME)
 PROBES = ("startupProbe", "readinessProbe", "livenessProbe")
-
-
-@pytest.fixture(params=WAYS)
-def way(request: pytest.FixtureRequest) -> str:
-    return request.param
-
-
-def of_way(way: str) -> Manifest:
-    return templated(way=way)[WAYS[way], NAME]
 
 
 @pytest.mark.parametrize(
     "values",
     [
-        {"way": "deployment"},
-        {"way": "deployment", "env": "gym-core.Pong-v3", "runtime": "internet"},
-        {"way": "sandbox", "nodeSelector__games": "yes", "egress[0]__ports[0]__port": 443},
-        {"way": "sandbox", "tolerations[0]__key": "games"},
+        {},
+        {"env": "gym-core.Pong-v3", "runtime": "internet"},
+        {"nodeSelector__games": "yes", "egress[0]__ports[0]__port": 443},
+        {"tolerations[0]__key": "games"},
     ],
 )
 def test_every_object_of_the_chart_is_valid(values: dict[str, Any]) -> None:
@@ -34,11 +25,11 @@ def test_every_object_of_the_chart_is_valid(values: dict[str, Any]) -> None:
         validate(manifest)
 
 
-def test_with_tls_probes_ask_by_it_and_the_certificate_is_where_a_remote_looks(way: str) -> None:
-    manifests = templated(way=way, tls__secretName="pluriverse-tls")
+def test_with_tls_probes_ask_by_it_and_the_certificate_is_where_a_remote_looks() -> None:
+    manifests = templated(tls__secretName="pluriverse-tls")
     for manifest in manifests.values():
         validate(manifest)
-    pod = pod_spec(manifests[WAYS[way], NAME])
+    pod = pod_spec(manifests[DEPLOYMENT])
     (container,) = pod["containers"]
     assert {container[probe]["httpGet"]["scheme"] for probe in PROBES} == {"HTTPS"}
     set_to = {each["name"]: each["value"] for each in container["env"]}
@@ -49,8 +40,8 @@ def test_with_tls_probes_ask_by_it_and_the_certificate_is_where_a_remote_looks(w
     assert "PLURIVERSE_TOKENS_FILE" in set_to
 
 
-def test_remotes_run_without_privileges_on_a_read_only_root(way: str) -> None:
-    pod = pod_spec(of_way(way))
+def test_remotes_run_without_privileges_on_a_read_only_root() -> None:
+    pod = pod_spec(templated()[DEPLOYMENT])
     (container,) = pod["containers"]
     assert container["securityContext"] == {
         "allowPrivilegeEscalation": False,
@@ -62,9 +53,9 @@ def test_remotes_run_without_privileges_on_a_read_only_root(way: str) -> None:
     assert container["resources"]["limits"]["memory"]
 
 
-def test_probes_and_policies_name_the_ports_that_a_remote_listens_on(way: str) -> None:
-    manifests = templated(way=way)
-    (container,) = pod_spec(manifests[WAYS[way], NAME])["containers"]
+def test_probes_and_policies_name_the_ports_that_a_remote_listens_on() -> None:
+    manifests = templated()
+    (container,) = pod_spec(manifests[DEPLOYMENT])["containers"]
     assert {port["name"]: port["containerPort"] for port in container["ports"]} == {
         "rewarder": REWARDER_PORT,
         "vnc": VNC_PORT,
@@ -75,14 +66,14 @@ def test_probes_and_policies_name_the_ports_that_a_remote_listens_on(way: str) -
     assert [[port["port"] for port in rule["ports"]] for rule in rules] == [[REWARDER_PORT, VNC_PORT]]
 
 
-def test_a_pod_is_given_longer_to_end_than_its_episode(way: str) -> None:
-    pod = pod_spec(of_way(way))
+def test_a_pod_is_given_longer_to_end_than_its_episode() -> None:
+    pod = pod_spec(templated()[DEPLOYMENT])
     (drain_s,) = (int(each["value"]) for each in pod["containers"][0]["env"] if each["name"] == "PLURIVERSE_DRAIN_S")
     assert pod["terminationGracePeriodSeconds"] >= drain_s + 10
 
 
-def test_only_trainers_reach_remotes_and_remotes_reach_nothing(way: str) -> None:
-    policy = templated(way=way)["NetworkPolicy", NAME]["spec"]
+def test_only_trainers_reach_remotes_and_remotes_reach_nothing() -> None:
+    policy = templated()["NetworkPolicy", NAME]["spec"]
     assert policy["policyTypes"] == ["Ingress", "Egress"]
     assert [rule["from"] for rule in policy["ingress"]] == [
         [{"podSelector": {"matchLabels": {"pluriverse/role": "trainer"}}}]
@@ -90,15 +81,15 @@ def test_only_trainers_reach_remotes_and_remotes_reach_nothing(way: str) -> None
     assert policy["egress"] == []
 
 
-def test_selectors_find_the_pods(way: str) -> None:
-    manifests = templated(way=way)
-    manifest = manifests[WAYS[way], NAME]
-    template = manifest["spec"]["podTemplate" if way == "sandbox" else "template"]
-    labels = template["metadata"]["labels"].items()
-    selectors = [manifests["NetworkPolicy", NAME]["spec"]["podSelector"]["matchLabels"]]
-    if way == "deployment":
-        selectors.append(manifest["spec"]["selector"]["matchLabels"])
-        selectors.append(manifests["Service", NAME]["spec"]["selector"])
-        selectors.append(manifests["PodDisruptionBudget", NAME]["spec"]["selector"]["matchLabels"])
+def test_selectors_find_the_pods() -> None:
+    manifests = templated()
+    manifest = manifests[DEPLOYMENT]
+    labels = manifest["spec"]["template"]["metadata"]["labels"].items()
+    selectors = [
+        manifests["NetworkPolicy", NAME]["spec"]["podSelector"]["matchLabels"],
+        manifest["spec"]["selector"]["matchLabels"],
+        manifests["Service", NAME]["spec"]["selector"],
+        manifests["PodDisruptionBudget", NAME]["spec"]["selector"]["matchLabels"],
+    ]
     for selector in selectors:
         assert selector.items() <= labels

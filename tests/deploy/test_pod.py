@@ -33,7 +33,7 @@ def status_of(probe: Manifest, ports: dict[str, int]) -> int | None:
 
 
 def test_remote_starts_is_leased_by_the_fleets_token_and_drains_as_its_manifest_says(tmp_path: Path) -> None:
-    pod = pod_spec(templated(way="deployment")["Deployment", "pluriverse-gym-core"])
+    pod = pod_spec(templated()["Deployment", "pluriverse-gym-core"])
     (spec,) = pod["containers"]
     secret = tmp_path / "secret"
     secret.mkdir(mode=0o755)

@@ -1,15 +1,13 @@
 """An API server of Kubernetes for tests: real HTTP, with versions, watches, rights and trouble."""
 
 import contextlib
-import email.utils
 import json
 import re
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Final, cast
@@ -22,22 +20,15 @@ Manifest = dict[str, Any]
 
 NAMESPACE: Final = "games"
 TOKEN: Final = "token-of-the-cluster"
-CLAIMS: Final = "sandboxclaims"
-POOLS: Final = "sandboxwarmpools"
-PODS: Final = "pods"
 
-# What it serves: the groups of its kinds.
-GROUPS: Final = {CLAIMS: "extensions.agents.x-k8s.io", POOLS: "extensions.agents.x-k8s.io", PODS: ""}
-_PATH: Final = re.compile(r"/(?:api/v1|apis/([^/]+)/v1beta1)/namespaces/([^/]+)/([^/]+)(?:/([^/]+))?")
-_VERBS: Final = {"POST": "create", "PATCH": "patch", "DELETE": "delete"}
+_PATH: Final = re.compile(r"/api/v1/namespaces/([^/]+)/pods(?:/([^/]+))?")
 
 
 @dataclass
 class Trouble:
-    """An answer to give instead, to so many requests of a verb and a kind."""
+    """An answer to give instead, to so many requests of a verb."""
 
     verb: str
-    plural: str
     status: int
     message: str
     times: int = 1
@@ -47,25 +38,20 @@ class Trouble:
 @dataclass(frozen=True)
 class Asked:
     verb: str
-    plural: str
-    name: str | None
     at: float
 
 
 class FakeCluster:
-    """Objects of one namespace, and a server for them. ``on_change``, a controller, is told of each change."""
+    """The pods of one namespace, and a server for them."""
 
     def __init__(self) -> None:
-        self.objects: dict[tuple[str, str], Manifest] = {}
+        self.objects: dict[str, Manifest] = {}
         self.asked: list[Asked] = []
         self.troubles: list[Trouble] = []
-        self.kinds = set(GROUPS)
         self.rights: list[Manifest] = trainers_rights()
-        self.ahead_s = 0.0
-        self.on_change: Callable[[str, str, Manifest], None] = lambda _what, _plural, _manifest: None
         self._version = 100
         self._oldest = 100
-        self._history: deque[tuple[int, str, str, Manifest]] = deque()
+        self._history: deque[tuple[int, str, Manifest]] = deque()
         self._changed = threading.Condition(threading.RLock())
         self._round = 0  # watches of an earlier one end
         self._closed = False
@@ -89,34 +75,28 @@ class FakeCluster:
         path.write_text(yaml.safe_dump({"apiVersion": "v1", "kind": "Config", **parts}))
         return path
 
-    def put(self, plural: str, manifest: Manifest) -> Manifest:
+    def put(self, manifest: Manifest) -> Manifest:
         with self._changed:
             name = manifest["metadata"]["name"]
             self._version += 1
-            what = "MODIFIED" if (plural, name) in self.objects else "ADDED"
-            uid = self.objects.get((plural, name), {}).get("metadata", {}).get("uid", f"uid-{self._version}")
+            what = "MODIFIED" if name in self.objects else "ADDED"
+            uid = self.objects.get(name, {}).get("metadata", {}).get("uid", f"uid-{self._version}")
             version: Manifest = {"resourceVersion": str(self._version)}
             changed: Manifest = {**manifest, "metadata": {"uid": uid, **manifest["metadata"], **version}}
-            self.objects[plural, name] = changed
-            self._tell(what, plural, changed)
-        self.on_change(what, plural, changed)
+            self.objects[name] = changed
+            self._tell(what, changed)
         return changed
 
-    def merge(self, plural: str, name: str, changes: Manifest) -> Manifest:
-        """Merge changes into an object, as RFC 7386 does."""
+    def merge(self, name: str, changes: Manifest) -> Manifest:
+        """Merge changes into a pod, as RFC 7386 does."""
         with self._changed:
-            return self.put(plural, merged(self.objects[plural, name], changes))
+            return self.put(merged(self.objects[name], changes))
 
-    def remove(self, plural: str, name: str) -> None:
+    def remove(self, name: str) -> None:
         with self._changed:
-            gone = self.objects.pop((plural, name))
+            gone = self.objects.pop(name)
             self._version += 1
-            self._tell("DELETED", plural, merged(gone, {"metadata": {"resourceVersion": str(self._version)}}))
-        self.on_change("DELETED", plural, gone)
-
-    def all(self, plural: str) -> list[Manifest]:
-        with self._changed:
-            return [manifest for (kind, _), manifest in self.objects.items() if kind == plural]
+            self._tell("DELETED", merged(gone, {"metadata": {"resourceVersion": str(self._version)}}))
 
     def compact(self) -> None:
         """Forget what was: whoever watches from an earlier version is told that it is gone."""
@@ -129,9 +109,6 @@ class FakeCluster:
         with self._changed:
             self._round += 1
             self._changed.notify_all()
-
-    def now(self) -> datetime:
-        return datetime.now(UTC) + timedelta(seconds=self.ahead_s)
 
     def close(self) -> None:
         with self._changed:
@@ -146,39 +123,28 @@ class FakeCluster:
         self, method: str, path: str, token: str | None, body: Manifest
     ) -> tuple[int, Manifest, Mapping[str, str]]:
         """Answer anything but a watch."""
-        verb, plural, name, query = parse(method, path)
-        self.asked.append(Asked(verb, plural, name, time.monotonic()))
+        verb, name, query = parse(method, path)
+        self.asked.append(Asked(verb, time.monotonic()))
         with self._changed:
-            refusal = self._refusal(verb, plural, token)
+            refusal = self._refusal(verb, token)
             if refusal is not None:
                 return refusal
-            if name is not None and (plural, name) not in self.objects:
-                return failure(404, "NotFound", f'{plural} "{name}" not found')
-            match verb:
-                case "get":
-                    return 200, self.objects[plural, str(name)], {}
-                case "list":
-                    items = [each for each in self.all(plural) if selected(each, query.get("labelSelector", ""))]
-                    return 200, {"metadata": {"resourceVersion": str(self._version)}, "items": items}, {}
-                case "create":
-                    if (plural, body["metadata"]["name"]) in self.objects:
-                        return failure(409, "AlreadyExists", "it exists already")
-                    return 201, self.put(plural, body), {}
-                case "patch":
-                    return 200, self.merge(plural, str(name), body), {}
-                case _:
-                    self.remove(plural, str(name))
-                    return 200, {"status": "Success"}, {}
+            if verb == "list":
+                items = [each for each in self.objects.values() if selected(each, query.get("labelSelector", ""))]
+                return 200, {"metadata": {"resourceVersion": str(self._version)}, "items": items}, {}
+            if name not in self.objects:
+                return failure(404, "NotFound", f'pods "{name}" not found')
+            return 200, self.merge(name, body), {}
 
     def watch(self, path: str, token: str | None) -> Generator[Manifest] | tuple[int, Manifest, Mapping[str, str]]:
         """Refuse a watch, or yield its events."""
-        verb, plural, name, query = parse("GET", path)
-        self.asked.append(Asked(verb, plural, name, time.monotonic()))
+        verb, _, query = parse("GET", path)
+        self.asked.append(Asked(verb, time.monotonic()))
         with self._changed:
-            refusal = self._refusal(verb, plural, token)
-            return refusal if refusal is not None else self._events(plural, query)
+            refusal = self._refusal(verb, token)
+            return refusal if refusal is not None else self._events(query)
 
-    def _events(self, plural: str, query: dict[str, str]) -> Generator[Manifest]:
+    def _events(self, query: dict[str, str]) -> Generator[Manifest]:
         seen, current = int(query["resourceVersion"]), self._round
         deadline = time.monotonic() + int(query["timeoutSeconds"])
         while True:
@@ -196,32 +162,27 @@ class FakeCluster:
                         return
                     self._changed.wait(left_s)
                     continue
-            for version, what, kind, manifest in news:
+            for version, what, manifest in news:
                 seen = version
-                if kind == plural and selected(manifest, query["labelSelector"]):
+                if selected(manifest, query["labelSelector"]):
                     yield {"type": what, "object": manifest}
                 else:
                     yield {"type": "BOOKMARK", "object": {"metadata": {"resourceVersion": str(version)}}}
 
-    def _tell(self, what: str, plural: str, manifest: Manifest) -> None:
-        self._history.append((self._version, what, plural, manifest))
+    def _tell(self, what: str, manifest: Manifest) -> None:
+        self._history.append((self._version, what, manifest))
         self._changed.notify_all()
 
-    def _refusal(self, verb: str, plural: str, token: str | None) -> tuple[int, Manifest, Mapping[str, str]] | None:
+    def _refusal(self, verb: str, token: str | None) -> tuple[int, Manifest, Mapping[str, str]] | None:
         if token != f"Bearer {TOKEN}":
             return failure(401, "Unauthorized", "Unauthorized")
-        if plural not in self.kinds:
-            return failure(404, "NotFound", "the server could not find the requested resource")
         for trouble in self.troubles:
-            if (trouble.verb, trouble.plural) == (verb, plural) and trouble.times > 0:
+            if trouble.verb == verb and trouble.times > 0:
                 trouble.times -= 1
                 status, document, _ = failure(trouble.status, "Trouble", trouble.message)
                 return status, document, {} if trouble.retry_after is None else {"Retry-After": trouble.retry_after}
-        if not any(
-            verb in each["verbs"] and plural in each["resources"] and GROUPS[plural] in each["apiGroups"]
-            for each in self.rights
-        ):
-            return failure(403, "Forbidden", f'{plural} is forbidden: User "trainer" cannot {verb} resource "{plural}"')
+        if not any(verb in each["verbs"] for each in self.rights):
+            return failure(403, "Forbidden", f'pods is forbidden: User "trainer" cannot {verb} resource "pods"')
         return None
 
 
@@ -234,29 +195,6 @@ def fake_cluster() -> Generator[FakeCluster]:
         cluster.close()
 
 
-class SandboxController:
-    """Gives each claim one of the addresses, as long as there are some, and ends claims whose time has come."""
-
-    def __init__(self, cluster: FakeCluster, pool: str, hosts: list[str]) -> None:
-        self.cluster = cluster
-        self.hosts = deque(hosts)
-        cluster.put(POOLS, {"metadata": {"name": pool}, "spec": {"replicas": len(hosts)}})
-        cluster.merge(POOLS, pool, {"status": {"readyReplicas": len(hosts)}})
-        cluster.on_change = self.note
-
-    def note(self, what: str, plural: str, manifest: Manifest) -> None:
-        if plural == CLAIMS and what == "ADDED" and self.hosts:
-            self.bind(manifest["metadata"]["name"], self.hosts.popleft())
-
-    def bind(self, name: str, host: str) -> None:
-        status = {"sandbox": {"name": f"sandbox-{host}", "podIPs": [host]}, "conditions": [ready("True")]}
-        self.cluster.merge(CLAIMS, name, {"status": status})
-
-    def fail(self, name: str, reason: str, message: str) -> None:
-        """Say of a claim that its sandbox is not ready, and why."""
-        self.cluster.merge(CLAIMS, name, {"status": {"conditions": [ready("False", reason, message)]}})
-
-
 def pod(name: str, host: str, *, is_ready: bool = True, runtime: str = "gym-core", **metadata: Any) -> Manifest:
     labels = {"app.kubernetes.io/name": "pluriverse", "pluriverse/runtime": runtime}
     conditions = [ready("True" if is_ready else "False")]
@@ -264,8 +202,8 @@ def pod(name: str, host: str, *, is_ready: bool = True, runtime: str = "gym-core
     return {"metadata": {"name": name, "labels": labels, **metadata}, "spec": {}, "status": status}
 
 
-def ready(status: str, reason: str = "Asked", message: str = "") -> Manifest:
-    return {"type": "Ready", "status": status, "reason": reason, "message": message}
+def ready(status: str) -> Manifest:
+    return {"type": "Ready", "status": status}
 
 
 def trainers_rights() -> list[Manifest]:
@@ -297,15 +235,15 @@ def failure(code: int, reason: str, message: str) -> tuple[int, Manifest, Mappin
     return code, {"kind": "Status", "status": "Failure", "code": code, "reason": reason, "message": message}, {}
 
 
-def parse(method: str, path: str) -> tuple[str, str, str | None, dict[str, str]]:
-    """The verb, the kind, the name and the query of a request."""
+def parse(method: str, path: str) -> tuple[str, str, dict[str, str]]:
+    """The verb, the name and the query of a request."""
     parts = urlsplit(path)
     match = _PATH.fullmatch(parts.path)
     assert match is not None, path
-    assert match[2] == NAMESPACE, path
+    assert match[1] == NAMESPACE, path
     query = dict(parse_qsl(parts.query))
-    reading = "get" if match[4] else "watch" if "watch" in query else "list"
-    return _VERBS.get(method, reading), match[3], match[4], query
+    reading = "watch" if "watch" in query else "list"
+    return "patch" if method == "PATCH" else reading, match[2] or "", query
 
 
 def _handler(cluster: FakeCluster) -> type[BaseHTTPRequestHandler]:
@@ -332,14 +270,9 @@ def _handler(cluster: FakeCluster) -> type[BaseHTTPRequestHandler]:
                         self.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece))
                 self.wfile.write(b"0\r\n\r\n")
 
-        def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))) or b"{}")
-            self._answer(*cluster.answer(self.command, self.path, self.headers.get("Authorization"), body))
-
-        do_PATCH = do_DELETE = do_POST  # noqa: N815 - as the base class names them
-
-        def date_time_string(self, timestamp: float | None = None) -> str:
-            return email.utils.format_datetime(cluster.now(), usegmt=True)
+        def do_PATCH(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            self._answer(*cluster.answer("PATCH", self.path, self.headers.get("Authorization"), body))
 
         def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - as the base class names it
             """Say nothing."""

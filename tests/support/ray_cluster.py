@@ -28,15 +28,15 @@ SYSTEM: Final = {"health_check_initial_delay_ms": 1000, "health_check_period_ms"
 
 
 @contextlib.contextmanager
-def ray_cluster(nodes: int, *, cpu: int = 2) -> Generator[Cluster]:
-    """A head without room for actors, and ``nodes`` with ``cpu`` cores each; this process is connected to it."""
+def ray_cluster(nodes: int) -> Generator[Cluster]:
+    """A head without room for actors, and ``nodes`` with two cores each; this process is connected to it."""
     # The paths of Ray's sockets have to be short, and it leaves files.
     with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory(prefix="pv-", dir="/tmp") as folder:
         patch.setenv("RAY_TMPDIR", folder)
         patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
         # Actors import what a test gives them.
         patch.setenv("PYTHONPATH", str(TESTS))
-        cluster = _started(nodes, cpu, folder)
+        cluster = _started(nodes, folder)
         try:
             ray.init(address=cluster.address, configure_logging=False, log_to_driver=False)
             yield cluster
@@ -47,19 +47,14 @@ def ray_cluster(nodes: int, *, cpu: int = 2) -> Generator[Cluster]:
             until(lambda: not processes(folder))
 
 
-def add_node(cluster: Cluster, cpu: int) -> None:
-    """Start one more node; actors go to it once it is there."""
-    cluster.add_node(num_cpus=cpu, wait=False, **EACH)
-
-
-def _started(nodes: int, cpu: int, folder: str) -> Cluster:
+def _started(nodes: int, folder: str) -> Cluster:
     while True:
         try:
             cluster: Cluster = cluster_utils.Cluster(
                 initialize_head=True, head_node_args={"num_cpus": 0, "_system_config": SYSTEM, **EACH}
             )
             for _ in range(nodes):
-                add_node(cluster, cpu)
+                cluster.add_node(num_cpus=2, wait=False, **EACH)
             cluster.wait_for_nodes(CLUSTER_S)
         except Exception as error:
             # Ray raises nothing more special. It gives nodes thirty seconds, which they take where all are busy.

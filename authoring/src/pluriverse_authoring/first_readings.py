@@ -13,7 +13,7 @@ from pluriverse_protocol.recordings import MalformedRecording, Said
 from pluriverse_server.manifest.conditions import Value, describe, holds
 from pluriverse_server.manifest.game import GameTables
 from pluriverse_server.manifest.runtime import KeyPath
-from pluriverse_server.manifest.sources import ChangeSource, LogSource
+from pluriverse_server.manifest.sources import LogSource
 
 
 def ends_at_once(game: GameTables, recorded: Mapping[str, Mapping[str, Value]]) -> Iterator[tuple[KeyPath, str]]:
@@ -56,8 +56,7 @@ def values_when_ready(recording: Path, env_id: str) -> dict[str, Value]:
 def _said_at_first(game: GameTables) -> dict[str, Value]:
     first: dict[str, Value] = {}
     for name, source in game.sources.items():
-        counts = isinstance(source, LogSource) and "value" not in regex.compile(source.pattern).groupindex
-        if counts or isinstance(source, ChangeSource):
+        if isinstance(source, LogSource) and "value" not in regex.compile(source.pattern).groupindex:
             first[name] = 0.0
     return first
 

@@ -26,7 +26,6 @@ from pluriverse_server.manifest.runtime import ManifestError, describe
 from pluriverse_server.manifest.sources import (
     AnySource,
     MemorySource,
-    PixelSource,
     PythonSource,
     ScreenSource,
     TemplateSource,
@@ -225,7 +224,7 @@ def what_is_read(game: GameTables) -> tuple[dict[str, Known], list[RewardSource]
 
 def _kind(source: AnySource) -> Kind | None:
     match source:
-        case TextSource() | PixelSource():
+        case TextSource():
             return "string"
         case TemplateSource():
             return "boolean"

@@ -18,7 +18,7 @@ from pluriverse_protocol.env_spaces import Choice
 from pluriverse_protocol.reports import Done
 from pluriverse_server.manifest.conditions import holds
 from pluriverse_server.manifest.game import OWN_SOURCES, GameTables, RewardTable
-from pluriverse_server.manifest.sources import BarSource, ChangeSource, ColourSource, Source
+from pluriverse_server.manifest.sources import BarSource, ColourSource, Source
 from pluriverse_server.sources.rules import REPORTS
 
 from .compare import Mark
@@ -281,7 +281,7 @@ def _differs(one: ast.Compare, other: ast.Compare, sources: Mapping[str, Source]
     if len(names) != 1 or len(numbers) != 1:
         return True
     source = sources[names[0]]
-    share = isinstance(source, (BarSource, ChangeSource, ColourSource))
+    share = isinstance(source, (BarSource, ColourSource))
     low = source.min if source.min is not None else 0.0 if share else float("-inf")
     high = source.max if source.max is not None else 1.0 if share else float("inf")
     near = {min(max(numbers[0] + half / 2, low), high) for half in range(-4, 5)}

@@ -39,9 +39,8 @@ MIN_BAR_SURE: Final = 0.95
 # A picture whose pixels deviate so much from their mean can't be mistaken for an empty place.
 SHARP: Final = 4 * FLAT
 
-# The name of the source, and of a point's colour, before a person gives them another.
+# The name of the source before a person gives it another.
 UNNAMED: Final = "it"
-THERE: Final = "there"
 
 _SOURCES: Final[TypeAdapter[AnySource]] = TypeAdapter(AnySource)
 _NUMBER: Final = re.compile(r"\d+(?:[.,]\d+)*")
@@ -74,7 +73,6 @@ class Proposer:
             *sorted(lines, key=lambda line: -line.sure),
             *_bars(pixels, region, colours),
             *_template(pixels, region),
-            *_pixel(pixels, region),
             *(
                 Proposal(f"share of {colour}", round(share, 3), 1.0, _screen("colour", region, colour=colour))
                 for colour, share in colours
@@ -178,16 +176,6 @@ def _template(pixels: Pixels, region: Region) -> Iterator[Proposal]:
     deviation = float(pixels[..., :3].astype(np.float32).std(axis=(0, 1)).max())
     if deviation >= FLAT:
         yield Proposal("current picture", True, min(1.0, deviation / SHARP), _screen("template", region))
-
-
-def _pixel(pixels: Pixels, region: Region) -> Iterator[Proposal]:
-    """Yield the colour in the middle: its confidence is its share of the region."""
-    x, y = region[2] // 2, region[3] // 2
-    colour = f"#{bytes(pixels[y, x, 2::-1]).hex()}"
-    sure = float(ColourReader([colour], TOLERANCE).mask(pixels).mean())
-    place = [region[0] + x, region[1] + y]
-    table = {"from": "screen", "read": "pixel", "point": place, "colours": {THERE: colour}}
-    yield Proposal(f"colour at {place[0]}, {place[1]}: {colour}", THERE, round(sure, 3), table)
 
 
 def _proposal(how: str, table: dict[str, Any], reader: ScreenReader, pixels: Pixels) -> Proposal:

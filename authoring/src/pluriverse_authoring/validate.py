@@ -31,11 +31,8 @@ from pluriverse_server.manifest.runtime import (
 from pluriverse_server.manifest.sources import (
     AccessibilitySource,
     AnySource,
-    ChangeSource,
     CountSource,
-    DialSource,
     NumberSource,
-    PixelSource,
     ProcessSource,
     PythonSource,
     ScreenSource,
@@ -224,8 +221,7 @@ class Checks:
 
     def _places(self, game: GameTables) -> Iterator[Problem]:
         regions: list[tuple[KeyPath, list[int]]] = [
-            (("sources", name, "point" if isinstance(source, PixelSource) else "region"), source.region)
-            for name, source in game.screen_sources.items()
+            (("sources", name, "region"), source.region) for name, source in game.screen_sources.items()
         ]
         if game.episode.picture is not None:
             regions.append((("episode", "picture"), game.episode.picture))
@@ -254,8 +250,6 @@ class Checks:
     def _source(self, name: str, source: AnySource) -> Iterator[Problem]:
         if isinstance(source, (TemplateSource, CountSource)):
             key, named = "image", source.image
-        elif isinstance(source, DialSource):
-            key, named = "centre", None
         elif isinstance(source, PythonSource):
             key, named = "file", source.file
         elif isinstance(source, (NumberSource, TextSource)):
@@ -313,7 +307,7 @@ def warnings_of(document: Document, game: GameTables, *, limited: bool) -> list[
             found.append(
                 (("sources", name), "its changes are rewards, but misreadings are unbounded: add min, max or max_jump")
             )
-        if isinstance(source, ScreenSource) and not isinstance(source, ChangeSource) and source.agree == 1:
+        if isinstance(source, ScreenSource) and source.agree == 1:
             place = ("sources", name, "agree")
             found.append((place, "a half-drawn frame counts at once; agree = 2 waits for a second equal reading"))
     if not game.episode.done and game.task is None:

@@ -13,18 +13,6 @@ app.kubernetes.io/component: remote
 pluriverse/runtime: {{ .Values.runtime }}
 {{- end }}
 
-{{- define "pluriverse.ingress" -}}
-- from:
-    - podSelector:
-        matchLabels:
-          pluriverse/role: trainer
-  ports:
-    - protocol: TCP
-      port: 15900
-    - protocol: TCP
-      port: 5900
-{{- end }}
-
 {{- define "pluriverse.pod" -}}
 automountServiceAccountToken: false
 enableServiceLinks: false

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pluriverse_server.manifest import sources
-from pluriverse_server.manifest.sources import MAX_COORDINATE, AnySource, PixelSource
+from pluriverse_server.manifest.sources import MAX_COORDINATE, AnySource
 from pydantic import TypeAdapter, ValidationError
 
 SCREEN = {"from": "screen", "region": [1, 2, 30, 40]}
@@ -16,8 +16,7 @@ TEXT_FILE = {"from": "file", "file": "letter", "format": "text"}
 MEMORY = {"from": "memory", "type": "i32"}
 PATTERN = "0a 0B ?? ff"
 
-DIAL = {**SCREEN, "read": "dial", "colour": "#ff0000"}
-PIXEL: dict[str, Any] = {"from": "screen", "read": "pixel", "point": [3, 4], "colours": {"alive": "#00ff00"}}
+BAR = {**SCREEN, "read": "bar", "colour": "#ff0000"}
 
 any_source: TypeAdapter[AnySource] = TypeAdapter(AnySource)
 
@@ -28,16 +27,10 @@ any_source: TypeAdapter[AnySource] = TypeAdapter(AnySource)
         (NUMBER, sources.NumberSource),
         ({**SCREEN, "read": "text"}, sources.TextSource),
         ({**SCREEN, "read": "template", "image": "over.png"}, sources.TemplateSource),
-        ({**SCREEN, "read": "bar", "colour": "#ff0000"}, sources.BarSource),
+        (BAR, sources.BarSource),
+        (BAR | {"empty": ["#000000"]}, sources.BarSource),
         ({**SCREEN, "read": "colour", "colour": "#FF00aa"}, sources.ColourSource),
-        ({**SCREEN, "read": "change"}, sources.ChangeSource),
         ({**SCREEN, "read": "count", "image": "life.png"}, sources.CountSource),
-        (DIAL, sources.DialSource),
-        (
-            DIAL | {"angles": [225, -45], "centre": [15.5, 20], "radius": [8, 12.5], "empty": ["#000000"]},
-            sources.DialSource,
-        ),
-        (PIXEL, sources.PixelSource),
         ({"from": "python", "file": "read.py", "region": [1, 2, 3, 4]}, sources.PythonSource),
         ({"from": "log", "pattern": r"score (?P<value>\d+)"}, sources.LogSource),
         (FILE, sources.FileSource),
@@ -59,11 +52,8 @@ def test_table_is_what_it_is_read_from_and_how(table: dict[str, Any], kind: type
 
 
 def test_reading_needs_two_agreeing_frames_where_it_could_be_torn() -> None:
-    agree = {
-        kind: any_source.validate_python(table).agree
-        for kind, table in {"number": NUMBER, "change": {**SCREEN, "read": "change"}, "file": FILE}.items()
-    }
-    assert agree == {"number": 2, "change": 1, "file": 1}
+    agree = {kind: any_source.validate_python(table).agree for kind, table in {"number": NUMBER, "file": FILE}.items()}
+    assert agree == {"number": 2, "file": 1}
     halves = [any_source.validate_python({**FILE, "format": form, "key": "0.a"}).agree for form in ("ini", "csv")]
     assert halves == [2, 2]
     assert any_source.validate_python(TEXT_FILE).agree == 2
@@ -96,36 +86,15 @@ def refusal(table: Any) -> str:
         (MEMORY, "memory: expected address, or module or pattern"),
         ({**MEMORY, "pattern": "0a 0b 0c"}, "pattern: expected 4 to 256 bytes as 8b 05"),
         ({"from": "accessibility", "role": "label", "name": "["}, "name: expected a regular expression"),
-        (DIAL | {"angles": [1, 2, 3]}, "angles: expected [from, to] in degrees clockwise from the top"),
-        (DIAL | {"centre": [20]}, "centre: expected [x, y] in pixels of the screen"),
-        (DIAL | {"radius": [9, 3]}, "radius: expected [smallest, largest] in pixels from the centre"),
-        (DIAL | {"colour": 3}, "colour: expected a colour as #d02010 in quotes, or a list of some"),
-        (DIAL | {"empty": ["#ff0000"] * 33}, "empty: expected at most 32 colours"),
+        (BAR | {"colour": 3}, "colour: expected a colour as #d02010 in quotes, or a list of some"),
+        (BAR | {"empty": ["#ff0000"] * 33}, "empty: expected at most 32 colours"),
         ({**SCREEN, "read": "colour", "colour": []}, "colour: expected a colour as #d02010, or a list of some"),
-        (PIXEL | {"region": [1, 2, 3, 4]}, "pixel: expected a point without a region"),
-        (
-            PIXEL | {"colours": dict[str, str]()},
-            "colours: expected 1 to 32 colours by their names",
-        ),
-        (PIXEL | {"colours": {"alive": "green"}}, "alive: expected a colour as #d02010"),
-        (PIXEL | {"min": 0}, "pixel: expected no min, max, max_jump or monotonic with a text"),
         ({**NUMBER, "settles": 0.3}, "settles: expected a number and its unit in quotes"),
         ({**NUMBER, "settles": "1 min"}, 'settles: expected a number and its unit, such as "0.3 s" or "300 ms"'),
     ],
 )
 def test_mistake_is_told_with_its_key_and_what_is_expected(table: Any, complaint: str) -> None:
     assert refusal(table).startswith(complaint)
-
-
-@given(st.lists(st.integers(-5, MAX_COORDINATE + 5) | st.floats(-5, 5) | st.booleans() | st.text(), max_size=4))
-def test_a_point_is_two_whole_numbers_of_a_screen_and_has_a_region_of_its_own(point: list[Any]) -> None:
-    right = [type(one) for one in point] == [int, int] and 0 <= min(point) <= max(point) <= MAX_COORDINATE
-    if right:
-        source = any_source.validate_python(PIXEL | {"point": point})
-        assert isinstance(source, PixelSource)
-        assert source.region == [*point, 1, 1]
-    else:
-        assert refusal(PIXEL | {"point": point}) == "point: expected [x, y] in pixels of the screen"
 
 
 @given(st.decimals(0, 10, places=3), st.sampled_from(["s", "ms"]), st.sampled_from(["", " "]))
@@ -149,8 +118,7 @@ toml: st.SearchStrategy[Any] = st.recursive(
 @pytest.mark.parametrize(
     ("table", "keys"),
     [
-        (DIAL, ["angles", "centre", "radius", "colour", "empty", "tolerance"]),
-        (PIXEL, ["point", "colours", "tolerance"]),
+        (BAR, ["colour", "empty", "tolerance"]),
         ({**SCREEN, "read": "count", "image": "life.png"}, ["image", "threshold"]),
         ({"from": "python", "file": "read.py", "region": [1, 2, 3, 4]}, ["file", "region"]),
         (NUMBER, ["settles"]),
@@ -168,12 +136,3 @@ def test_whatever_is_written_is_taken_or_told_in_words(
             assert key in problem["loc"] or "value_error" in problem["type"]
             # A person is told what to write, not what it was compared with.
             assert not re.search(r"pattern|\\d|\^|\$", problem["msg"])
-
-
-@given(st.floats(-720, 720), st.floats(-720, 720))
-def test_a_dial_fills_by_at_most_one_turn(start: float, end: float) -> None:
-    table = DIAL | {"angles": [start, end]}
-    if 0 < abs(end - start) <= 360:
-        assert any_source.validate_python(table)
-    else:
-        assert refusal(table).startswith("angles: expected [from, to] in degrees")

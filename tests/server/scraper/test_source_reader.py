@@ -113,18 +113,6 @@ async def test_code_that_never_ends_is_late_and_then_hangs_and_holds_up_no_other
         stuck.unlink()
 
 
-async def test_change_is_none_again_once_the_picture_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    moved = {"from": "screen", "read": "change", "region": BAR}
-    async with reading(tmp_path, monkeypatch, moved=moved) as (reader, draw):
-        draw(2)
-        await reader.read()
-        draw(3)
-        values = [(await reader.read()).readings["moved"].value for _ in range(3)]
-        draw(4)
-        values += [reader.read_still(50.0).readings["moved"].value for _ in range(2)]
-    assert values == [0.05, 0, 0, 0.05, 0]
-
-
 @pytest.mark.slow
 async def test_a_scraper_whose_code_never_ends_is_replaced_and_the_next_episode_is_fine(tmp_path: Path) -> None:
     score = python(tmp_path, "while points == 2: pass") | {"file": "../reader.py"}

@@ -6,8 +6,7 @@ Each source has a name, a place where it is read ``from``, and limits of plausib
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import Annotated, Any, Final, Literal, TypeGuard, cast
+from typing import Annotated, Any, Final, Literal, cast
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag, field_validator, model_validator
 
@@ -58,60 +57,8 @@ def _listed(said: Any) -> Any:
     return [said] if isinstance(said, str) else cast("list[Any]", said)
 
 
-Colour = Annotated[str, checked(_is_a_colour)]
-
 # One colour, or a list of some.
 Colours = Annotated[list[str], checked(_are_colours), BeforeValidator(_listed)]
-
-
-def _are_named(colours: dict[str, str]) -> None:
-    if not 0 < len(colours) <= MAX_COLOURS:
-        raise ValueError(f'expected 1 to {MAX_COLOURS} colours by their names, as {{ alive = "#00ff00" }}')
-
-
-def _pair(expected: str) -> Callable[[Any], Any]:
-    """Return a validator that runs first and checks for a list of two numbers; ``expected`` is its error."""
-
-    def check(said: Any) -> Any:
-        if not isinstance(said, list) or [type(one) in (int, float) for one in cast("list[Any]", said)] != [True, True]:
-            raise ValueError(f"expected {expected}")
-        return cast("list[Any]", said)
-
-    return check
-
-
-def _is_pixel(said: Any) -> TypeGuard[list[int]]:
-    return (
-        isinstance(said, list)
-        and [type(one) for one in cast("list[Any]", said)] == [int, int]
-        and all(0 <= one <= MAX_COORDINATE for one in cast("list[int]", said))
-    )
-
-
-def _a_pixel(said: Any) -> Any:
-    if not _is_pixel(said):
-        raise ValueError("expected [x, y] in pixels of the screen")
-    return said
-
-
-def _is_a_way(angles: list[float]) -> None:
-    if not 0 < abs(angles[1] - angles[0]) <= 360:
-        raise ValueError("expected [from, to] in degrees clockwise from the top, at most 360 apart")
-
-
-def _is_a_ring(radius: list[float]) -> None:
-    if not 0 <= radius[0] < radius[1] <= MAX_COORDINATE:
-        raise ValueError("expected [smallest, largest] in pixels from the centre")
-
-
-Point = Annotated[list[int], BeforeValidator(_a_pixel)]
-Centre = Annotated[list[float], BeforeValidator(_pair("[x, y] in pixels of the screen"))]
-Angles = Annotated[
-    list[float], checked(_is_a_way), BeforeValidator(_pair("[from, to] in degrees clockwise from the top"))
-]
-Radius = Annotated[
-    list[float], checked(_is_a_ring), BeforeValidator(_pair("[smallest, largest] in pixels from the centre"))
-]
 
 
 def _has_a_size(region: list[int]) -> None:
@@ -172,10 +119,6 @@ class ScreenSource(Source):
     from_: Annotated[Literal["screen", "python"], Field(alias="from")]
     region: Region
 
-    def _has_no_bounds(self) -> None:
-        if any(bound is not None for bound in (self.min, self.max, self.max_jump, self.monotonic)):
-            raise ValueError('expected no min, max, max_jump or monotonic with a text; for a number read = "number"')
-
 
 class NumberSource(ScreenSource):
     """A number in a picture: with the ``glyphs`` that ``pluriverse-server learn`` made, or else by Tesseract.
@@ -204,7 +147,8 @@ class TextSource(ScreenSource):
 
     @model_validator(mode="after")
     def _is_no_number(self) -> TextSource:
-        self._has_no_bounds()
+        if any(bound is not None for bound in (self.min, self.max, self.max_jump, self.monotonic)):
+            raise ValueError('expected no min, max, max_jump or monotonic with a text; for a number read = "number"')
         return self
 
 
@@ -225,43 +169,24 @@ class CountSource(ScreenSource):
     threshold: Share = 0.9
 
 
-class GaugeSource(ScreenSource):
-    """Something that is full up to a point: with ``colour``, and beyond it with ``empty``; of either, one or several.
+class BarSource(ScreenSource):
+    """How full a bar is, 0 to 1, from where it begins: full with ``colour``, and ``empty`` beyond; of either, several.
 
     Without ``empty`` everything else is empty, and without ``colour`` everything else is full. With both, what has
     neither makes the reading unsure.
     """
 
+    read: Literal["bar"]
     colour: Colours = []
     empty: Colours = []
     tolerance: Tolerance = 48
+    direction: Literal["right", "left", "up", "down"] = "right"
 
     @model_validator(mode="after")
-    def _has_a_colour(self) -> GaugeSource:
+    def _has_a_colour(self) -> BarSource:
         if not self.colour and not self.empty:
             raise ValueError("expected colour, of the full part, or empty, of the rest; or both")
         return self
-
-
-class BarSource(GaugeSource):
-    """How full a bar is, 0 to 1: the share of its length, from where it begins."""
-
-    read: Literal["bar"]
-    direction: Literal["right", "left", "up", "down"] = "right"
-
-
-class DialSource(GaugeSource):
-    """How full a dial is, 0 to 1: the share of the way from the first of ``angles`` to the second.
-
-    Angles are degrees clockwise from the top, so that the second is the smaller one where the dial fills anticlockwise.
-    ``centre`` is a point of the screen, by default the region's; ``radius`` the smallest and largest distance from it
-    that is looked at, by default all that is a circle in the region.
-    """
-
-    read: Literal["dial"]
-    angles: Angles = [0.0, 360.0]
-    centre: Centre | None = None
-    radius: Radius | None = None
 
 
 class ColourSource(ScreenSource):
@@ -270,41 +195,6 @@ class ColourSource(ScreenSource):
     read: Literal["colour"]
     colour: Annotated[Colours, checked(_is_some_colour)]
     tolerance: Tolerance = 48
-
-
-class PixelSource(ScreenSource):
-    """The name of the colour at a ``point``: the nearest of ``colours``, where one is within ``tolerance``."""
-
-    read: Literal["pixel"]
-    point: Point
-    colours: Annotated[dict[Name, Colour], checked(_are_named)]
-    tolerance: Tolerance = 48
-
-    @model_validator(mode="before")
-    @classmethod
-    def _region_of_the_point(cls, said: object) -> object:
-        if not isinstance(said, dict):
-            return said
-        table = cast("dict[str, Any]", said)
-        point = table.get("point")
-        # Where it isn't one, that is the mistake, and not its region.
-        region = [*point, 1, 1] if _is_pixel(point) else [0, 0, 1, 1]
-        return {"region": region, **table}
-
-    @model_validator(mode="after")
-    def _is_a_point(self) -> PixelSource:
-        if self.region != [*self.point, 1, 1]:
-            raise ValueError("expected a point without a region")
-        self._has_no_bounds()
-        return self
-
-
-class ChangeSource(ScreenSource):
-    """The share of a region's pixels, 0 to 1, that differ from the frame before by more than ``tolerance``."""
-
-    read: Literal["change"]
-    tolerance: Tolerance = 16
-    agree: Annotated[int, Field(ge=1, le=60)] = 1
 
 
 class PythonSource(ScreenSource):
@@ -418,7 +308,7 @@ class TaskSource(Source):
     budget_ms: Annotated[float, Field(gt=0, le=10_000)] = 500.0
 
 
-_SCREEN_KINDS: Final = ("number", "text", "template", "count", "bar", "dial", "colour", "pixel", "change")
+_SCREEN_KINDS: Final = ("number", "text", "template", "count", "bar", "colour")
 _OTHER_KINDS: Final = ("python", "log", "file", "memory", "accessibility", "process")
 
 
@@ -438,10 +328,7 @@ AnySource = Annotated[
     | Annotated[TemplateSource, Tag("template")]
     | Annotated[CountSource, Tag("count")]
     | Annotated[BarSource, Tag("bar")]
-    | Annotated[DialSource, Tag("dial")]
     | Annotated[ColourSource, Tag("colour")]
-    | Annotated[PixelSource, Tag("pixel")]
-    | Annotated[ChangeSource, Tag("change")]
     | Annotated[PythonSource, Tag("python")]
     | Annotated[LogSource, Tag("log")]
     | Annotated[FileSource, Tag("file")]
@@ -451,9 +338,8 @@ AnySource = Annotated[
     Discriminator(
         _kind,
         custom_error_type="unknown_source",
-        custom_error_message='expected from = "screen" with read = "number", "text", "template", "count", "bar", '
-        '"dial", "colour", "pixel" or "change"; or from = "python", "log", "file", "memory", "accessibility" or '
-        '"process"',
+        custom_error_message='expected from = "screen" with read = "number", "text", "template", "count", "bar" or '
+        '"colour"; or from = "python", "log", "file", "memory", "accessibility" or "process"',
     ),
 ]
 KINDS: Final = frozenset((*_SCREEN_KINDS, *_OTHER_KINDS))

@@ -7,12 +7,11 @@ from pathlib import Path
 import pytest
 from pluriverse.errors import ConfigurationError
 from pluriverse.remotes.kubernetes import cluster as cluster_module
-from pluriverse.remotes.kubernetes.claims import CLAIMS, POOLS
-from pluriverse.remotes.kubernetes.cluster import PODS, Cluster, ClusterError, events
+from pluriverse.remotes.kubernetes.cluster import Cluster, ClusterError, events
 from support import kube
 from support.kube import FakeCluster, Trouble, fake_cluster
 
-CLAIM = {"metadata": {"name": "mine"}, "spec": {"warmPoolRef": {"name": "pool"}}}
+SELECTOR = "pluriverse/runtime=gym-core"
 
 
 def test_namespace_is_that_of_the_context_unless_another_is_named(fake: FakeCluster, cluster: Cluster) -> None:
@@ -57,12 +56,12 @@ def test_context_that_there_is_not_is_named(fake: FakeCluster) -> None:
         Cluster(None, "production")
 
 
-def test_request_without_the_right_names_verb_kind_and_the_role(fake: FakeCluster, cluster: Cluster) -> None:
+def test_request_without_the_right_names_the_verb_and_the_role(fake: FakeCluster, cluster: Cluster) -> None:
     fake.rights = []
     with pytest.raises(ClusterError) as refused:
-        cluster.create(CLAIMS, CLAIM)
+        cluster.list(SELECTOR)
     assert refused.value.status == 403
-    assert "you may not create sandboxclaims.extensions.agents.x-k8s.io in namespace games" in str(refused.value)
+    assert "you may not list pods in namespace games" in str(refused.value)
     assert "helm install pluriverse deploy/kubernetes --namespace games" in str(refused.value)
 
 
@@ -71,39 +70,36 @@ def test_token_that_the_cluster_does_not_know_is_told(fake: FakeCluster, tmp_pat
     path.write_text(path.read_text().replace(kube.TOKEN, "stale"))
     cluster = Cluster(None, None)
     with pytest.raises(ClusterError, match="doesn't recognise the client"):
-        cluster.get(PODS, "any")
+        cluster.list(SELECTOR)
     cluster.close()
 
 
-def test_quota_is_told_apart_from_a_missing_right(fake: FakeCluster, cluster: Cluster) -> None:
-    fake.troubles.append(Trouble("create", kube.CLAIMS, 403, "exceeded quota: games, used: 10, limited: 10"))
-    with pytest.raises(ClusterError, match="the quota of namespace games is used up: exceeded quota: games, used: 10"):
-        cluster.create(CLAIMS, CLAIM)
-
-
-def test_answer_to_ask_later_is_obeyed_also_when_something_is_made(fake: FakeCluster, cluster: Cluster) -> None:
-    fake.troubles.append(Trouble("create", kube.CLAIMS, 429, "busy", retry_after="1"))
-    fake.troubles.append(Trouble("create", kube.CLAIMS, 429, "busy"))
-    cluster.create(CLAIMS, CLAIM)
+def test_answer_to_ask_later_is_obeyed_also_when_something_is_changed(fake: FakeCluster, cluster: Cluster) -> None:
+    fake.put(kube.pod("mine", "10.0.0.1"))
+    fake.troubles.append(Trouble("patch", 429, "busy", retry_after="1"))
+    fake.troubles.append(Trouble("patch", 429, "busy"))
+    cluster.patch("mine", {"metadata": {"annotations": {"seen": "yes"}}})
     first, second, third = (each.at for each in fake.asked)
     assert second - first >= 1.0
     assert third > second
+    assert fake.objects["mine"]["metadata"]["annotations"] == {"seen": "yes"}
+
+
+def test_change_beside_another_is_made_again(fake: FakeCluster, cluster: Cluster) -> None:
+    fake.put(kube.pod("mine", "10.0.0.1"))
+    fake.troubles.append(Trouble("patch", 409, "the object has been modified"))
+    cluster.patch("mine", {"metadata": {"annotations": {"seen": "yes"}}})
+    assert len(fake.asked) == 2
 
 
 def test_server_that_stays_busy_is_an_error_and_no_hang(
     fake: FakeCluster, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cluster_module, "BACKOFF_S", 0.01)
-    fake.troubles.append(Trouble("get", kube.POOLS, 429, "too many requests", times=100))
+    fake.troubles.append(Trouble("list", 429, "too many requests", times=100))
     with pytest.raises(ClusterError, match=r"\(429\): too many requests"):
-        cluster.get(POOLS, "pool")
+        cluster.list(SELECTOR)
     assert len(fake.asked) == 1 + cluster_module.ATTEMPTS
-
-
-def test_lost_answer_to_a_creation_is_no_error(fake: FakeCluster, cluster: Cluster) -> None:
-    cluster.create(CLAIMS, CLAIM)
-    cluster.create(CLAIMS, CLAIM)
-    assert len(fake.all(kube.CLAIMS)) == 1
 
 
 def test_server_that_is_not_there_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,8 +107,8 @@ def test_server_that_is_not_there_is_told(tmp_path: Path, monkeypatch: pytest.Mo
     with fake_cluster() as fake:
         monkeypatch.setenv("KUBECONFIG", str(fake.kubeconfig(tmp_path)))
     cluster = Cluster(None, None)
-    with pytest.raises(ClusterError, match=f"can't get pods in namespace games of {fake.url}") as refused:
-        cluster.get(PODS, "any")
+    with pytest.raises(ClusterError, match=f"can't list pods in namespace games of {fake.url}") as refused:
+        cluster.list(SELECTOR)
     assert refused.value.status is None
     cluster.close()
 

@@ -3,23 +3,20 @@
 import contextlib
 import tempfile
 from collections.abc import Callable, Generator
-from datetime import datetime
 from pathlib import Path
 
 import pytest
 from pluriverse.errors import ConfigurationError, RemoteUnavailable
 from pluriverse.remotes import RemoteManager, parse
 from pluriverse.remotes.health import why_not_ready
-from pluriverse.remotes.kubernetes import claims, engine, pods
+from pluriverse.remotes.kubernetes import engine, pods
 from pluriverse.remotes.manager import no_progress
 from support import kube
 from support.certificates import signed
-from support.kube import FakeCluster, SandboxController
+from support.kube import FakeCluster
 from support.pods import TOKEN, RunningPods, running_pods
-from support.waiting import until
 
 PONG = "gym-core.PongDeterministic-v3"
-POOL = "pluriverse-gym-core"
 COST = pods.DELETION_COST
 
 pytestmark = pytest.mark.display
@@ -47,106 +44,10 @@ def manage(running: RunningPods) -> Generator[Manage]:
         yield manage
 
 
-# -- Sandboxes ---------------------------------------------------------------------------------------------------------
-
-
-def test_sandboxes_are_claimed_watched_at_once_and_given_back(
-    fake: FakeCluster, running: RunningPods, manage: Manage
-) -> None:
-    hosts = running.hosts(2)
-    SandboxController(fake, POOL, hosts)
-    manager = manage("2")
-    addresses = manager.start(no_progress)
-    assert {address.host for address in addresses} == set(hosts)
-    assert all(why_not_ready(address) is None for address in addresses)
-    # The fleet's token opens all of them, each lease's own only one.
-    assert len({address.password for address in addresses} - {TOKEN, None}) == 2
-    assert len(fake.all(kube.CLAIMS)) == 2
-    assert fake.watches == 1
-    manager.close()
-    assert not fake.all(kube.CLAIMS)
-
-
-def test_remote_that_died_is_replaced_while_the_others_go_on(
-    fake: FakeCluster, running: RunningPods, manage: Manage
-) -> None:
-    controller = SandboxController(fake, POOL, running.hosts(2))
-    manager = manage("2")
-    before = manager.start(no_progress)
-    (evicted,) = (
-        each["metadata"]["name"]
-        for each in fake.all(kube.CLAIMS)
-        if each["status"]["sandbox"]["podIPs"] == [before[0].host]
-    )
-    controller.hosts.append(running.hosts(3)[2])
-    controller.fail(evicted, "PodFailed", "The node was low on resource: memory.")
-    running.end(before[0].host)
-    after = manager.replace(0)
-    assert after.host != before[0].host
-    assert why_not_ready(after) is None
-    assert manager.replace(1) == before[1]
-    assert evicted not in {each["metadata"]["name"] for each in fake.all(kube.CLAIMS)}
-    assert len(fake.all(kube.CLAIMS)) == 2
-
-
-def test_pool_without_room_says_how_many_got_a_place_and_leaves_nothing(
-    fake: FakeCluster, running: RunningPods, manage: Manage
-) -> None:
-    SandboxController(fake, POOL, running.hosts(1))
-    manager = manage("2?wait=3")
-    with pytest.raises(RemoteUnavailable) as refused:
-        manager.start(no_progress)
-    assert "1 of 2 remotes were ready when one failed: the warm pool pluriverse-gym-core" in str(refused.value)
-    assert "1 of its 1 spares are ready" in str(refused.value)
-    until(lambda: fake.all(kube.CLAIMS), lambda claims: not claims)
-
-
-def test_claim_that_will_never_be_ready_is_told_at_once(fake: FakeCluster, manage: Manage) -> None:
-    controller = SandboxController(fake, POOL, [])
-    fake.on_change = lambda what, _, manifest: (
-        controller.fail(manifest["metadata"]["name"], "TemplateNotFound", "no template") if what == "ADDED" else None
-    )
-    with pytest.raises(RemoteUnavailable, match="failed: TemplateNotFound: no template"):
-        manage("1").start(no_progress)
-
-
-def test_pool_that_there_is_not_is_named_with_what_makes_it(fake: FakeCluster, manage: Manage) -> None:
-    with pytest.raises(ConfigurationError, match=r"(?s)no warm pool 'tetris'.*--set way=sandbox"):
-        manage("1?pool=tetris")
-    fake.kinds = {kube.PODS}
-    with pytest.raises(ConfigurationError, match="There is no warm pool"):
-        manage("1")
-
-
-def test_claims_end_later_and_later_by_the_clock_of_the_cluster(
-    fake: FakeCluster, running: RunningPods, manage: Manage, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(claims, "RENEW_S", 0.05)
-    monkeypatch.setenv(claims.POD_NAME, "trainer-0")
-    monkeypatch.setenv(claims.POD_UID, "1234")
-    fake.ahead_s = 3600.0
-    SandboxController(fake, POOL, running.hosts(1))
-    manage("1").start(no_progress)
-
-    def expires() -> datetime:
-        (claim,) = fake.all(kube.CLAIMS)
-        return datetime.fromisoformat(claim["spec"]["lifecycle"]["shutdownTime"])
-
-    assert abs((expires() - fake.now()).total_seconds() - claims.TTL_S) < 30
-    first = expires()
-    until(expires, lambda later: later > first)
-    (claim,) = fake.all(kube.CLAIMS)
-    (owner,) = claim["metadata"]["ownerReferences"]
-    assert (owner["kind"], owner["name"], owner["uid"]) == ("Pod", "trainer-0", "1234")
-
-
-# -- Pods --------------------------------------------------------------------------------------------------------------
-
-
 def put_pods(fake: FakeCluster, hosts: list[str]) -> dict[str, str]:
     """Put running pods into the cluster; returns their names by address."""
     for host in hosts:
-        fake.put(kube.PODS, kube.pod(f"pod-{host}", host))
+        fake.put(kube.pod(f"pod-{host}", host))
     return {host: f"pod-{host}" for host in hosts}
 
 
@@ -154,17 +55,20 @@ def test_free_pods_are_shared_by_trainers_and_free_again_when_they_are_given_bac
     fake: FakeCluster, running: RunningPods, manage: Manage
 ) -> None:
     names = put_pods(fake, running.hosts(3))
-    fake.put(kube.PODS, kube.pod("not-ready", "127.0.0.1", is_ready=False))
-    fake.put(kube.PODS, kube.pod("leaving", "127.0.0.1", deletionTimestamp="2026-01-01T00:00:00Z"))
-    fake.put(kube.PODS, kube.pod("of-another-runtime", "127.0.0.1", runtime="internet"))
-    one, other = manage("2?how=pods"), manage("1?how=pods")
+    fake.put(kube.pod("not-ready", "127.0.0.1", is_ready=False))
+    fake.put(kube.pod("leaving", "127.0.0.1", deletionTimestamp="2026-01-01T00:00:00Z"))
+    fake.put(kube.pod("of-another-runtime", "127.0.0.1", runtime="internet"))
+    one, other = manage("2"), manage("1")
     addresses = [*one.start(no_progress), *other.start(no_progress)]
     assert {address.host for address in addresses} == set(names)
+    # The fleet's token opens all of them, each lease's own only one.
+    assert len({address.password for address in addresses} - {TOKEN, None}) == 3
+    assert fake.watches == 2
     with pytest.raises(RemoteUnavailable) as refused:
-        manage("1?how=pods&wait=1").start(no_progress)
+        manage("1?wait=1").start(no_progress)
     assert "of 5 that are there 3 are ready, and of these 0 are ours and 3 another client's" in str(refused.value)
     one.close()
-    again = manage("2?how=pods&wait=10").start(no_progress)
+    again = manage("2?wait=10").start(no_progress)
     assert {address.host for address in again} == {address.host for address in addresses[:2]}
 
 
@@ -172,17 +76,17 @@ def test_pod_that_is_evicted_is_replaced_by_a_free_one_while_the_others_go_on(
     fake: FakeCluster, running: RunningPods, manage: Manage
 ) -> None:
     names = put_pods(fake, running.hosts(2))
-    manager = manage("2?how=pods")
+    manager = manage("2")
     before = manager.start(no_progress)
     names |= put_pods(fake, [running.hosts(3)[2]])
-    fake.remove(kube.PODS, names[before[0].host])
+    fake.remove(names[before[0].host])
     running.end(before[0].host)
     after = manager.replace(0)
     assert after.host not in {address.host for address in before}
     assert manager.replace(1) == before[1]
 
     def cost(host: str) -> str | None:
-        return fake.objects[kube.PODS, names[host]]["metadata"].get("annotations", {}).get(COST)
+        return fake.objects[names[host]]["metadata"].get("annotations", {}).get(COST)
 
     assert cost(after.host) == cost(before[1].host) == pods.PLAYS
     manager.close()
@@ -195,7 +99,7 @@ def test_token_that_remotes_do_not_know_is_told_with_what_to_look_at(
     monkeypatch.setattr(engine, "TRIES", 1)
     put_pods(fake, running.hosts(1))
     (tmp_path / "wrong").write_text("wrong")
-    manager = parse(f"kubernetes:1?how=pods&port={running.port}&token={tmp_path / 'wrong'}", PONG)
+    manager = parse(f"kubernetes:1?port={running.port}&token={tmp_path / 'wrong'}", PONG)
     with pytest.raises(RemoteUnavailable, match=r"(?s)granted no lease.*pluriverse/role: trainer"):
         manager.start(no_progress)
 
@@ -211,7 +115,7 @@ def test_pods_with_tls_are_known_by_their_certificate(
     chain.write_text(certificate.read_text() + others.read_text())
     with running_pods(tmp_path, (chain, key)) as running:
         put_pods(fake, running.hosts(1))
-        asked = f"kubernetes:1?how=pods&{running.options}&tls="
+        asked = f"kubernetes:1?{running.options}&tls="
         with contextlib.closing(parse(f"{asked}{chain}", PONG)) as manager:
             (address,) = manager.start(no_progress)
             assert why_not_ready(address) is None
@@ -219,9 +123,6 @@ def test_pods_with_tls_are_known_by_their_certificate(
         another = parse(f"{asked}{others}", PONG)
         with pytest.raises(RemoteUnavailable, match="fingerprint"):
             another.start(no_progress)
-
-
-# -- Options -----------------------------------------------------------------------------------------------------------
 
 
 def test_without_a_token_it_says_where_to_get_it(fake: FakeCluster, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -235,10 +136,8 @@ def test_without_a_token_it_says_where_to_get_it(fake: FakeCluster, monkeypatch:
 @pytest.mark.parametrize(
     ("options", "wrong"),
     [
-        ("how=jobs", "how is 'jobs', expected one of: claims, pods"),
-        ("how=pods&pool=x", "pool needs how=claims"),
-        ("selector=a=b", "selector needs how=pods"),
         ("namspace=x", "has no option 'namspace'"),
+        ("wait=soon", "the option wait is 'soon', expected a number from 0"),
     ],
 )
 def test_options_that_do_not_fit_are_refused(options: str, wrong: str) -> None:

@@ -1,4 +1,3 @@
-import math
 from collections.abc import Iterator
 from typing import Literal
 
@@ -7,9 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from PIL import Image, ImageDraw
-from pluriverse_server.sources.reading import SourceError
-from pluriverse_server.sources.screen.gauge import BarReader, DialReader, Shades, make_dial
+from pluriverse_server.sources.screen.gauge import BarReader, Shades
 from support.glyphs import Pixels, Style, bgrx, draw
 from support.judged import CONFIDENCE, judged, near
 
@@ -89,49 +86,3 @@ def test_bars_of_each_kind_are_read_and_none_of_them_wrong(kind: str) -> None:
     right, wrong = judged(BarReader(SHADES[kind], "right"), bars(kind), near(0.0125))
     assert wrong == 0
     assert right >= 0.98
-
-
-def dial(share: float, angles: tuple[float, float], random: np.random.Generator, *, ring: bool) -> Pixels:
-    """A dial of 64 pixels with smoothed edges, filled from the first angle."""
-    size, times = 64, 4
-    picture = Image.new("RGB", (size * times, size * times), (20, 26, 38))
-    pen = ImageDraw.Draw(picture)
-    box = (2 * times, 2 * times, (size - 2) * times, (size - 2) * times)
-    pen.ellipse(box, fill=(70, 72, 80))
-    end = angles[0] + share * (angles[1] - angles[0])
-    if share:
-        # Pillow's angles begin at the right.
-        pen.pieslice(box, min(angles[0], end) - 90, max(angles[0], end) - 90, fill=(60, 170, 240))
-    if ring:
-        inner = tuple((16 if edge < 9 else size - 16) * times for edge in (2, 2, size, size))
-        pen.ellipse(inner, fill=(20, 26, 38))
-    return noisy(np.asarray(picture.resize((size, size), Image.Resampling.BOX)), random)
-
-
-@pytest.mark.parametrize(("angles", "ring"), [((360, 0), False), ((-135, 135), False), ((0, 360), True)])
-def test_dials_are_read_and_none_of_them_wrong(angles: tuple[float, float], ring: bool) -> None:
-    shades = Shades(["#3caaf0"], ["#464850"], 56)
-    radius = (17.5, 29.0) if ring else (0.0, 29.0)
-    random = np.random.default_rng(11)
-    shares = [float(random.choice([0, 1, *random.random(8)])) for _ in range(CROPS)]
-    crops = [(dial(share, angles, random, ring=ring), share) for share in shares]
-    right, wrong = judged(DialReader(shades, (64, 64), (32, 32), radius, angles), crops, near(0.015))
-    assert wrong == 0
-    assert right >= 0.98
-
-
-def test_a_dial_that_something_covers_is_unsure() -> None:
-    pixels = dial(0.4, (0, 360), np.random.default_rng(1), ring=False)
-    pixels[20:] = 255
-    shades = Shades(["#3caaf0"], ["#464850"], 56)
-    assert DialReader(shades, (64, 64), (32, 32), (0, 29), (0, 360)).read(pixels)[1] < CONFIDENCE
-
-
-def test_a_dials_centre_is_a_point_of_the_screen() -> None:
-    shades = Shades(["#3caaf0"], [], 56)
-    pixels = dial(0.25, (0, 360), np.random.default_rng(1), ring=False)
-    read = make_dial("fuel", shades, [100, 50, 64, 64], [132, 82], [5, 28], [0, 360]).read(pixels)[0]
-    assert isinstance(read, float)
-    assert math.isclose(read, 0.25, abs_tol=0.01)
-    with pytest.raises(SourceError, match=r"fuel: the dial has no pixel within its region of 64x64 .* centre"):
-        make_dial("fuel", shades, [100, 50, 64, 64], [400, 82], [5, 28], [0, 360])

@@ -36,7 +36,6 @@ def directory(tmp_path: Path) -> Path:
         (source("template", image="three.png"), True),
         (source("colour", colour="#000000", tolerance=255), 1.0),
         (source("bar", colour="#ffffff"), 0.0),
-        (source("change"), None),
     ],
 )
 def test_each_kind_of_source_is_read_in_a_part_of_a_larger_picture(

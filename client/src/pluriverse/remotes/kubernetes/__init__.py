@@ -1,4 +1,4 @@
-"""Remotes in a Kubernetes cluster: sandboxes that are claimed from a warm pool, or pods that are free."""
+"""Remotes in a Kubernetes cluster: pods that are free."""
 
 from .engine import KubernetesEngine, KubernetesOptions
 

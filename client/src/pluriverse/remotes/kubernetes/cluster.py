@@ -1,19 +1,17 @@
-"""One namespace of a cluster, as its API server shows it: objects are dicts, errors have the fix.
+"""The pods of one namespace, as the API server of its cluster shows them: objects are dicts, errors have the fix.
 
 The official client reads the configuration, and makes the connections that it asks for: certificates, tokens that
-change, proxies. What is asked is a handful of paths, so that its models of every kind aren't needed.
+change, proxies. What is asked is of two paths, so that its models of every kind aren't needed.
 """
 
 from __future__ import annotations
 
 import contextlib
-import email.utils
 import http
 import json
 import os
 from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
@@ -57,26 +55,6 @@ KUBECONFIG: Final = "~/.kube/config"
 ROLE: Final = "helm install pluriverse deploy/kubernetes --namespace {namespace}"
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """A kind of object, as the paths of its API have it."""
-
-    group: str
-    version: str
-    plural: str
-
-    def __str__(self) -> str:
-        return f"{self.plural}.{self.group}" if self.group else self.plural
-
-    @property
-    def api(self) -> str:
-        """Where the paths of its group begin."""
-        return f"/apis/{self.group}/{self.version}" if self.group else f"/api/{self.version}"
-
-
-PODS: Final = Kind("", "v1", "pods")
-
-
 class ClusterError(RemoteUnavailable):
     """The API server refused something, with an HTTP ``status``; or None if it can't be reached."""
 
@@ -94,55 +72,31 @@ class Cluster:
         self.namespace = namespace or found
         self._configuration.connection_pool_maxsize = CONNECTIONS
         self._connections = client.ApiClient(self._configuration).rest_client.pool_manager
-        self._behind = timedelta()
 
     def __str__(self) -> str:
         return f"namespace {self.namespace} of {self._configuration.host}"
 
-    def now(self) -> datetime:
-        """Return the time by the API server's clock, as of its last answer."""
-        return datetime.now(UTC) + self._behind
-
-    def get(self, kind: Kind, name: str) -> Manifest:
-        return self._ask("GET", "get", kind, name)
-
-    def list(self, kind: Kind, selector: str) -> tuple[dict[str, Manifest], str]:
-        """Return the objects that have these labels, by name, and the version of the list."""
-        listed = self._ask("GET", "list", kind, query={"labelSelector": selector})
+    def list(self, selector: str) -> tuple[dict[str, Manifest], str]:
+        """Return the pods that have these labels, by name, and the version of the list."""
+        listed = self._ask("GET", "list", query={"labelSelector": selector})
         try:
             return {each["metadata"]["name"]: each for each in listed["items"]}, listed["metadata"]["resourceVersion"]
         except (LookupError, TypeError) as error:
-            raise ClusterError(f"{self} lists {kind} without their names and versions: {error!r}") from error
+            raise ClusterError(f"{self} lists pods without their names and versions: {error!r}") from error
 
-    def create(self, kind: Kind, manifest: Manifest) -> None:
-        """Create an object. That there is one of its name already means that the answer to the first try was lost."""
-        try:
-            self._ask("POST", "create", kind, body=manifest)
-        except ClusterError as error:
-            if error.status != http.HTTPStatus.CONFLICT:
-                raise
-
-    def patch(self, kind: Kind, name: str, changes: Manifest) -> None:
-        """Merge changes into an object, and retry if another client changes it at the same time."""
+    def patch(self, name: str, changes: Manifest) -> None:
+        """Merge changes into a pod, and retry if another client changes it at the same time."""
         for attempt in range(ATTEMPTS):
             try:
-                self._ask("PATCH", "patch", kind, name, body=changes)
+                self._ask("PATCH", "patch", name, body=changes)
             except ClusterError as error:
                 if error.status != http.HTTPStatus.CONFLICT or attempt == ATTEMPTS - 1:
                     raise
             else:
                 return
 
-    def delete(self, kind: Kind, name: str) -> None:
-        """Delete an object; it may be gone already."""
-        try:
-            self._ask("DELETE", "delete", kind, name)
-        except ClusterError as error:
-            if error.status != http.HTTPStatus.NOT_FOUND:
-                raise
-
     @contextlib.contextmanager
-    def watch(self, kind: Kind, selector: str, version: str) -> Generator[urllib3.BaseHTTPResponse]:
+    def watch(self, selector: str, version: str) -> Generator[urllib3.BaseHTTPResponse]:
         """Open a watch of what changes after ``version``; ``events`` reads it, its ``shutdown`` ends that."""
         query = {
             "labelSelector": selector,
@@ -151,7 +105,7 @@ class Cluster:
             "resourceVersion": version,
             "timeoutSeconds": str(WATCH_S),
         }
-        response = self._request("GET", "watch", kind, query=query, read_s=SILENCE_S)
+        response = self._request("GET", "watch", query=query, read_s=SILENCE_S)
         try:
             yield response
         finally:
@@ -165,14 +119,13 @@ class Cluster:
         self,
         method: str,
         verb: str,
-        kind: Kind,
         name: str = "",
         *,
         query: Mapping[str, str] | None = None,
         body: Manifest | None = None,
     ) -> Manifest:
-        response = self._request(method, verb, kind, name, query=query, body=body)
-        with self._explained(verb, kind):
+        response = self._request(method, verb, name, query=query, body=body)
+        with self._explained(verb):
             try:
                 return response.json()
             finally:
@@ -182,21 +135,20 @@ class Cluster:
         self,
         method: str,
         verb: str,
-        kind: Kind,
         name: str = "",
         *,
         query: Mapping[str, str] | None = None,
         body: Manifest | None = None,
         read_s: float = ANSWER_S,
     ) -> urllib3.BaseHTTPResponse:
-        path = f"{kind.api}/namespaces/{self.namespace}/{kind.plural}" + (f"/{name}" if name else "")
+        path = f"/api/v1/namespaces/{self.namespace}/pods" + (f"/{name}" if name else "")
         # Tokens of service accounts change, and asking for them looks for that.
         settings: dict[str, Any] = dict(self._configuration.auth_settings())
         headers: dict[str, str] = {each["key"]: each["value"] for each in settings.values()}
         headers["Accept"] = "application/json"
         if body is not None:
-            headers["Content-Type"] = "application/merge-patch+json" if method == "PATCH" else "application/json"
-        with self._explained(verb, kind):
+            headers["Content-Type"] = "application/merge-patch+json"
+        with self._explained(verb):
             response = self._connections.request(
                 method,
                 self._configuration.host + path,
@@ -216,39 +168,30 @@ class Cluster:
                 ),
                 preload_content=False,
             )
-            self._note_time(response.headers.get("Date"))
             if response.status >= http.HTTPStatus.BAD_REQUEST:
                 try:
-                    raise self._refused(verb, kind, name, response.status, _message(response.data))
+                    raise self._refused(verb, name, response.status, _message(response.data))
                 finally:
                     response.release_conn()
         return response
 
-    def _note_time(self, date: str | None) -> None:
-        with contextlib.suppress(ValueError, TypeError):
-            self._behind = email.utils.parsedate_to_datetime(date or "") - datetime.now(UTC)
-
     @contextlib.contextmanager
-    def _explained(self, verb: str, kind: Kind) -> Generator[None]:
+    def _explained(self, verb: str) -> Generator[None]:
         try:
             yield
         except (HTTPError, ValueError) as error:
-            raise ClusterError(f"can't {verb} {kind} in {self}: {error}") from error
+            raise ClusterError(f"can't {verb} pods in {self}: {error}") from error
 
-    def _refused(self, verb: str, kind: Kind, name: str, status: int, message: str) -> ClusterError:
-        what = f"{kind} {name!r}" if name else str(kind)
+    def _refused(self, verb: str, name: str, status: int, message: str) -> ClusterError:
+        what = f"the pod {name}" if name else "pods"
         match status:
             case http.HTTPStatus.UNAUTHORIZED:
                 said = f"{self._configuration.host} doesn't recognise the client (401); see: kubectl auth whoami"
-            case http.HTTPStatus.FORBIDDEN if "exceeded quota" in message:
-                said = f"the quota of namespace {self.namespace} is used up: {message}"
             case http.HTTPStatus.FORBIDDEN:
                 said = (
-                    f"you may not {verb} {kind} in {self}: {message}\nAn administrator grants this to "
+                    f"you may not {verb} pods in {self}: {message}\nAn administrator grants this to "
                     f"serviceAccountName: pluriverse-trainer with: {ROLE.format(namespace=self.namespace)}"
                 )
-            case http.HTTPStatus.NOT_FOUND if not name:
-                said = f"{self._configuration.host} has no {kind}: {message}"
             case _:
                 said = f"can't {verb} {what} in {self} ({status}): {message}"
         return ClusterError(said, status)

@@ -16,15 +16,11 @@ from pluriverse.remotes.lease import LeaseKeeper, Taken
 from pluriverse.remotes.parse import PASSWORD_VARIABLE
 from pluriverse.tls import TlsOptions, fingerprint
 
-from .claims import Claims
 from .cluster import Cluster
-from .place import Place
-from .pods import Pods
+from .pods import Pod, Pods
 
 # A node may have to be started, and the image to be fetched.
 WAIT_S: Final = 300.0
-
-HOW: Final = ("claims", "pods")
 
 # A remote whose pod is ready may not be reached in the first seconds; one that doesn't let us in never does.
 TRIES: Final = 8
@@ -40,17 +36,15 @@ HINT: Final = (
 
 @dataclass(frozen=True, kw_only=True)
 class KubernetesOptions(EngineOptions):
-    """``how``: ``claims`` from the warm ``pool``, or free ``pods`` that have the labels of ``selector``.
+    """``selector``: the labels of the pods that may be taken.
 
     ``namespace`` and ``context`` are those of the configuration unless they are named. ``token``: the file with the
     fleet's token, which else is in $PLURIVERSE_PASSWORD. ``tls``: a file with the certificate (PEM) that remotes have,
     all of them; their screens then come by ``port``, too. ``wait``: for how many seconds to wait for a place.
     """
 
-    how: str = "claims"
     namespace: str | None = None
     context: str | None = None
-    pool: str | None = None
     selector: str | None = None
     token: str | None = None
     tls: str | None = None
@@ -58,44 +52,32 @@ class KubernetesOptions(EngineOptions):
     vnc_port: int = VNC_PORT
     wait: float = WAIT_S
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.how not in HOW:
-            raise ValueError(f"how is {self.how!r}, expected one of: {', '.join(HOW)}")
-        if self.how == "pods" and self.pool is not None:
-            raise ValueError("pool needs how=claims; select pods by their labels: selector=…")
-        if self.how == "claims" and self.selector is not None:
-            raise ValueError("selector needs how=pods; sandboxes come from a pool: pool=…")
 
-
-class KubernetesEngine(Engine[Place]):
+class KubernetesEngine(Engine[Pod]):
     Options = KubernetesOptions
     # So many requests to the API server at once, when all is given back.
     STOPPED_AT_ONCE = 16
 
     def __init__(self, runtime: str, env_id: str, options: KubernetesOptions) -> None:
-        """Watch the places; raise ``ConfigurationError`` if there is no cluster, no pool, no right or no token."""
+        """Watch the pods; raise ``ConfigurationError`` if there is no cluster, no right or no token."""
         del env_id  # the agent's reset sends it
         self._options = options
         self._address("")
         self._cluster = Cluster(options.namespace, options.context)
+        labels = f"app.kubernetes.io/name=pluriverse,pluriverse/runtime={runtime}"
         try:
-            if options.how == "claims":
-                self._places = Claims(self._cluster, options.pool or f"pluriverse-{runtime}")
-            else:
-                labels = f"app.kubernetes.io/name=pluriverse,pluriverse/runtime={runtime}"
-                self._places = Pods(self._cluster, options.selector or labels)
+            self._pods = Pods(self._cluster, options.selector or labels)
         except ConfigurationError:
             self._cluster.close()
             raise
-        self.what = self._places.what
+        self.what = self._pods.what
         self._keeper = LeaseKeeper()
 
-    def make(self) -> Place:
-        """Claim a sandbox, or make ready to look for a pod."""
-        return self._places.make(self._keeper)
+    def make(self) -> Pod:
+        """Make ready to look for a pod."""
+        return self._pods.make(self._keeper)
 
-    def begin(self, remote: Place) -> None:
+    def begin(self, remote: Pod) -> None:
         """Wait for a place with a free remote, and lease it."""
         deadline = time.monotonic() + self._options.wait
         silent = 0
@@ -143,5 +125,5 @@ class KubernetesEngine(Engine[Place]):
 
     def close(self) -> None:
         self._keeper.close()
-        self._places.close()
+        self._pods.close()
         self._cluster.close()

@@ -10,13 +10,14 @@ from typing import Final
 
 from pluriverse.errors import ConfigurationError, RemoteUnavailable
 from pluriverse.remotes.address import Address
-from pluriverse.remotes.lease import LeaseKeeper
+from pluriverse.remotes.lease import Lease, LeaseKeeper, claim
 
-from .cluster import PODS, Cluster, ClusterError, Manifest
-from .place import STOPPED, Place, condition, left_s
+from .cluster import Cluster, ClusterError, Manifest
 from .watched import Watched
 
 log: Final = logging.getLogger(__name__)
+
+STOPPED: Final = "the environment is being closed"
 
 # One that is another trainer's may be free again after this time.
 REFUSED_S: Final = 2.0
@@ -27,26 +28,80 @@ PLAYS: Final = "1000"
 IDLE: Final = "0"
 
 
-class Pod(Place):
+class Pod:
+    """Where a remote of ours is or will be. It runs anyway, and is ours while we have its lease."""
+
     def __init__(self, keeper: LeaseKeeper, pods: Pods) -> None:
-        super().__init__(keeper)
+        self.lease: Lease | None = None
         self.name: str | None = None
         self._uid: str | None = None
+        self._keeper = keeper
         self._pods = pods
+        self._lock = threading.Lock()
+        self._stopped = False
+
+    @property
+    def address(self) -> Address:
+        """Where it is, with the lease's own token, once there is one."""
+        if self.lease is None:
+            raise RemoteUnavailable(STOPPED)
+        return self.lease.address
 
     def find(self, deadline: float) -> str:
-        """Return the address of a ready pod that isn't known to be in use."""
+        """Return the address of a ready pod that isn't known to be in use; ``deadline`` is of the steady clock."""
         manifest: Manifest | None = None
         while manifest is None:
-            if self.stopped:
+            if self._stopped:
                 raise RemoteUnavailable(STOPPED)
-            if not left_s(deadline):
+            left_s = deadline - time.monotonic()
+            if left_s <= 0:
                 raise RemoteUnavailable(self._pods.none_free())
             # One that refused may be free again, without an event.
-            manifest = self._pods.watched.wait_for(self._choose, min(REFUSED_S, left_s(deadline)))
+            manifest = self._pods.watched.wait_for(self._choose, min(REFUSED_S, left_s))
         return manifest["status"]["podIP"]
 
-    def why_gone(self) -> str | None:
+    def claim(self, address: Address) -> None:
+        """Have its lease, which is renewed from now on; one that comes after ``stop`` is given back at once."""
+        lease = claim(address)
+        with self._lock:
+            if not self._stopped:
+                self.lease = lease
+                self._keeper.add(lease)
+        if self.lease is None:
+            lease.release()
+            raise RemoteUnavailable(STOPPED)
+        # When there are too many, the cluster removes others first.
+        self._pods.set_deletion_cost(self.name, PLAYS)
+
+    def refused(self) -> None:
+        """Note that the remote in the found pod is in use by another client, or doesn't answer."""
+        self._pods.leave(self._uid, REFUSED_S)
+        self.name = self._uid = None
+
+    def require_running(self) -> None:
+        """Raise RemoteUnavailable if it is gone, or no longer ours."""
+        lost = None if self.lease is None else self.lease.lost
+        why = STOPPED if self._stopped else self._why_gone() or lost
+        if why is not None:
+            raise RemoteUnavailable(why)
+
+    def stop(self) -> None:
+        """End the lease: others may take the pod. May be called repeatedly."""
+        with self._lock:
+            first, self._stopped = not self._stopped, True
+        if not first:
+            return
+        self._pods.watched.wake()
+        if self.lease is None:
+            return
+        self._keeper.remove(self.lease)
+        if self._why_gone() is None:
+            self.lease.release()
+            self._pods.set_deletion_cost(self.name, IDLE)
+        self._pods.leave(self._uid, 0.0)
+
+    def _why_gone(self) -> str | None:
+        """Return what became of it; None while it is there."""
         if self.name is None:
             return None
         manifest = self._pods.watched.get(self.name)
@@ -58,27 +113,8 @@ class Pod(Place):
             return f"the pod {self.name} has ended: {said}"
         return None
 
-    def claim(self, address: Address) -> None:
-        """Have its lease, and ask the cluster to remove others first when there are too many."""
-        super().claim(address)
-        self._pods.set_deletion_cost(self.name, PLAYS)
-
-    def refused(self) -> None:
-        self._pods.leave(self._uid, REFUSED_S)
-        self.name = self._uid = None
-
-    def give_back(self) -> None:
-        """End the lease: others may take the pod."""
-        self._pods.watched.wake()
-        if self.lease is None:
-            return
-        if self.why_gone() is None:
-            self.lease.release()
-            self._pods.set_deletion_cost(self.name, IDLE)
-        self._pods.leave(self._uid, 0.0)
-
     def _choose(self) -> Manifest | None:
-        if self.stopped:
+        if self._stopped:
             return None
         manifest = self._pods.choose()
         if manifest is not None:
@@ -95,7 +131,7 @@ class Pods:
         self._ours: set[str] = set()
         self._refused_until: dict[str, float] = {}
         try:
-            self.watched = Watched(cluster, PODS, selector)
+            self.watched = Watched(cluster, selector)
         except ClusterError as error:
             raise ConfigurationError(str(error)) from error
 
@@ -130,7 +166,7 @@ class Pods:
         """Set a pod's deletion cost; without that permission, the cluster chooses freely."""
         assert name is not None
         try:
-            self._cluster.patch(PODS, name, {"metadata": {"annotations": {DELETION_COST: cost}}})
+            self._cluster.patch(name, {"metadata": {"annotations": {DELETION_COST: cost}}})
         except ClusterError as error:
             log.info("the cluster may remove pod %s while it is playing: %s", name, error)
 
@@ -153,8 +189,10 @@ class Pods:
 
 
 def _is_ready(manifest: Manifest) -> bool:
+    status = manifest.get("status", {})
+    conditions: list[Manifest] = status.get("conditions") or []
     return (
         not manifest["metadata"].get("deletionTimestamp")
-        and bool(manifest.get("status", {}).get("podIP"))
-        and condition(manifest, "Ready").get("status") == "True"
+        and bool(status.get("podIP"))
+        and any(each.get("type") == "Ready" and each.get("status") == "True" for each in conditions)
     )

@@ -1,4 +1,4 @@
-"""The objects of one kind, kept up to date by a single watch, however many remotes there are."""
+"""The pods with some labels, kept up to date by a single watch, however many remotes there are."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Final, TypeVar
 
 import urllib3
 
-from .cluster import Cluster, ClusterError, Event, Kind, Manifest, events
+from .cluster import Cluster, ClusterError, Event, Manifest, events
 
 log: Final = logging.getLogger(__name__)
 
@@ -28,26 +28,25 @@ END_S: Final = 1.0
 
 
 class Watched:
-    """The objects of a namespace that have some labels, by name.
+    """The pods of a namespace that have some labels, by name.
 
     A watch that ends, breaks or is refused is taken up where it was; if the server no longer knows what was since then
     (410 Gone), all are listed again.
     """
 
-    def __init__(self, cluster: Cluster, kind: Kind, selector: str) -> None:
+    def __init__(self, cluster: Cluster, selector: str) -> None:
         self._cluster = cluster
-        self._kind = kind
         self._selector = selector
         self._changed = threading.Condition()
         self._objects: dict[str, Manifest] = {}
         self._closed = False
         self._response: urllib3.BaseHTTPResponse | None = None
         self._version = self._list()
-        self._thread = threading.Thread(target=self._keep, name=f"pluriverse: watch of {kind}", daemon=True)
+        self._thread = threading.Thread(target=self._keep, name="pluriverse: watch of pods", daemon=True)
         self._thread.start()
 
     def get(self, name: str) -> Manifest | None:
-        """Return an object, or None without one of this name."""
+        """Return a pod, or None without one of this name."""
         with self._changed:
             return self._objects.get(name)
 
@@ -95,7 +94,7 @@ class Watched:
                     return
                 if error.status == http.HTTPStatus.GONE:
                     self._version = ""
-                log.info("the watch of %s: %s", self._kind, error)
+                log.info("the watch of pods: %s", error)
             # A watch that has served its time is restarted at once, one that ends too soon after a while.
             retry_s = FIRST_RETRY_S if time.monotonic() - began > LAST_RETRY_S else min(2 * retry_s, LAST_RETRY_S)
             self._pause(retry_s * random.uniform(0.5, 1.0))  # noqa: S311 - so that trainers don't ask all at once
@@ -103,7 +102,7 @@ class Watched:
     def _follow(self) -> None:
         if not self._version:
             self._version = self._list()
-        with self._cluster.watch(self._kind, self._selector, self._version) as response:
+        with self._cluster.watch(self._selector, self._version) as response:
             with self._changed:
                 if self._closed:
                     return
@@ -116,7 +115,7 @@ class Watched:
                     self._response = None
 
     def _list(self) -> str:
-        objects, version = self._cluster.list(self._kind, self._selector)
+        objects, version = self._cluster.list(self._selector)
         with self._changed:
             self._objects = objects
             self._changed.notify_all()

@@ -1,4 +1,4 @@
-"""Sources on the screen: numbers, texts, pictures, gauges, colours and changes in regions. One module for each kind."""
+"""Sources on the screen: numbers, texts, pictures, bars and colours in regions. One module for each kind."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from pluriverse_server.manifest import sources as tables
 from pluriverse_server.manifest.conditions import Value
 from pluriverse_server.sources.reading import Pixels, ScreenReader, SourceError
 
-from .colour import ChangeReader, ColourReader, PixelReader
-from .gauge import BarReader, Shades, make_dial
+from .colour import ColourReader
+from .gauge import BarReader, Shades
 from .glyphs import load_glyphs
 from .grab import Grabber, ScreenLost
 from .number import NumberReader, TextReader
@@ -23,8 +23,6 @@ __all__ = ["Grabber", "ScreenLost", "make_reader"]
 
 def make_reader(name: str, table: tables.ScreenSource, directory: Path) -> ScreenReader:
     """Make the reader of source ``name`` of the runtime in ``directory``, for one region."""
-    if isinstance(table, tables.ChangeSource):
-        return ChangeReader(table.tolerance)
     return _UnlessSame(_make_reader(name, table, directory))
 
 
@@ -54,15 +52,10 @@ def _make_reader(name: str, table: tables.ScreenSource, directory: Path) -> Scre
             return load_count(directory / image, name, (table.region[2], table.region[3]), threshold)
         case tables.BarSource(colour=full, empty=empty, tolerance=tolerance, direction=direction):
             return BarReader(Shades(full, empty, tolerance), direction)
-        case tables.DialSource(colour=full, empty=empty, tolerance=tolerance):
-            shades = Shades(full, empty, tolerance)
-            return make_dial(name, shades, table.region, table.centre, table.radius, table.angles)
         case tables.ColourSource(colour=colour, tolerance=tolerance):
             return ColourReader(colour, tolerance)
         case tables.PythonSource(file=file):
             return PythonReader(directory / file, name)
-        case tables.PixelSource(colours=colours, tolerance=tolerance):
-            return PixelReader(colours, tolerance)
         case _:
             raise TypeError(f"no reader of {type(table).__name__}")
 
