@@ -352,7 +352,7 @@ int template_fork(const char *path, const void *page, void (*note)(void)) {
     memset(processors, 0xff, sizeof processors);
     RAW(sched_setaffinity, 0, sizeof processors, processors);
     if (call_hub(path)) RAW(exit_group, 1);
-    tell_hub(ancestor, (int)RAW(getpid), NULL, 0);
+    tell_hub(ancestor, (int)RAW(getpid), &hub, sizeof hub);
     if (note) note();
     tell_all_pending();
     tell_hub(KEPT, keep_shared(page), NULL, 0);

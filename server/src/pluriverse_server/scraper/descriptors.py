@@ -117,6 +117,8 @@ class Template:
     connection: socket.socket
     pid: int
     ancestor: int
+    own: int
+    """The descriptor at which it calls, which its ancestor didn't have as it was forked."""
     pending: Mapping[int, bytearray]
     counts: Mapping[int, int]
     """By descriptor, how many bytes wait there; they are in ``pending`` where they can be looked at."""
@@ -293,6 +295,9 @@ class Plan:
 
     def _look_at(self, template: Template, opened: Iterable[tuple[int, str, bytes]]) -> None:
         for file, target, facts in opened:
+            # A process that has only just begun may yet have had its template's at that place as it was looked at.
+            if file == template.own:
+                continue
             self._note(template, file, target, int(_found(_FLAGS, facts)[1], 8), facts)
         for line in template.shared:
             self._note_mapped(template, line)

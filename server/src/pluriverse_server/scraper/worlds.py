@@ -48,6 +48,7 @@ TEMPLATE_NAME: Final = "template"
 # Of a packet to the hub: what it is about, and a number; see native/lockstep/template.c.
 _HEAD: Final = struct.Struct("=ii")
 _FAILURE: Final = struct.Struct("=ii")
+_OWN: Final = struct.Struct("=i")
 _KEPT: Final = -1
 _BEGUN: Final = -2
 _LEFT: Final = -3
@@ -133,7 +134,8 @@ class Hub:
                     raise NotKept(f"process {about} was forked, and was not to be")
                 if number < 0:
                     raise NotKept(f"process {about} can't be forked: {os.strerror(-number)}")
-                template = Template(connection, number, about, pending, counts)
+                (own,) = _OWN.unpack(packet[_HEAD.size :])
+                template = Template(connection, number, about, own, pending, counts)
             elif about == _KEPT:
                 template.shared, template.shared_bytes = shared, 1024 * number
                 if not number:
