@@ -19,13 +19,11 @@ import pluriverse
 import pytest
 from pluriverse import forks
 from pluriverse.adapters import alf, dm_env, envpool
-from pluriverse.adapters.alf.thread_environment import ThreadEnvironment
 from pluriverse.adapters.computer import AsyncComputer, Computer, Look, Press
 from pluriverse.adapters.gymnasium import PluriverseEnv, PluriverseVectorEnv
 from pluriverse.errors import Misuse
 from pluriverse.vnc import VncOptions
 from pluriverse.wrappers import Joint
-from support.alf_envs import Counting
 
 pytestmark = [pytest.mark.display, pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")]
 
@@ -221,14 +219,6 @@ def test_the_end_of_a_connection_is_heard_though_a_child_lives(tmp_path: Path) -
     file.close()
     theirs.close()
     assert (tmp_path / "file").read_bytes() == b"parent"
-
-
-def test_threads_of_alf_are_the_parents() -> None:
-    with ThreadEnvironment(Counting) as env:
-        env.reset()
-        in_a_child(env.reset, lambda: env.step(np.array([0])))
-        in_a_child_quietly(env.close)
-        env.step(np.array([0]))
 
 
 def test_joined_environments_are_the_parents(address: str) -> None:

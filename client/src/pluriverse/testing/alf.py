@@ -7,9 +7,8 @@ from typing import Any, Final
 import numpy as np
 
 from pluriverse.adapters.alf import tensors
-from pluriverse.adapters.alf.alf_environment import AlfEnvironment
 from pluriverse.adapters.alf.data_structures import StepType, TimeStep
-from pluriverse.adapters.alf.suite_pluriverse import load
+from pluriverse.adapters.alf.suite_pluriverse import PluriverseAlfEnvironment, load
 from pluriverse.adapters.alf.tensor_specs import BoundedTensorSpec, TensorSpec
 from pluriverse.adapters.alf.tensors import Array, Nest, Tensor, as_array, tree
 from pluriverse.errors import ActionError
@@ -27,42 +26,37 @@ def check(env_id: str | None, remotes: int | str | RemoteManager = 1, **options:
     """
     options.setdefault("max_episode_steps", STEPS // 3)
     with load(env_id, remotes, **options) as env:
-        step = env.step(_sample(env, np.random.default_rng(0), (env.batch_size,)))
+        rng, outer_dims = np.random.default_rng(0), (env.batch_size,)
+        step = env.step(_sample(env, rng))
         require(step.is_first().all(), "a step() before the first reset() begins an episode")
-        check_environment(env)
+        before = env.reset()
+        require(as_array(before.is_first()).all(), "reset() begins an episode")
+        _check_time_step(env, before, None)
+        ended = np.zeros(outer_dims, np.bool_)
+        for _ in range(STEPS):
+            action = _sample(env, rng)
+            step = env.step(action)
+            require(env.current_time_step() is step, "current_time_step() is the last step")
+            over, first = as_array(before.is_last()), as_array(step.is_first())
+            require((first == over).all(), "FIRST steps follow LAST ones, and only those")
+            _check_time_step(env, step, action)
+            ended |= as_array(step.is_last())
+            before = step
+        require(ended.all(), f"an episode of each ends within {STEPS} steps")
+        _check_refusal(env)
+        again = env.reset()
+        require(as_array(again.is_first()).all(), "reset() begins an episode")
+        _check_time_step(env, again, None)
     env.close()
 
 
-def check_environment(env: AlfEnvironment, steps: int = STEPS) -> None:
-    """Play ``steps`` steps of any ``AlfEnvironment``, within which an episode of each must end; see ``check``."""
-    outer_dims = (env.batch_size,) if env.batched else ()
-    rng = np.random.default_rng(0)
-    before = env.reset()
-    require(as_array(before.is_first()).all(), "reset() begins an episode")
-    _check_time_step(env, before, None, outer_dims)
-    ended = np.zeros(outer_dims, np.bool_)
-    for _ in range(steps):
-        action = _sample(env, rng, outer_dims)
-        step = env.step(action)
-        require(env.current_time_step() is step, "current_time_step() is the last step")
-        over, first = as_array(before.is_last()), as_array(step.is_first())
-        require((first == over).all(), "FIRST steps follow LAST ones, and only those")
-        _check_time_step(env, step, action, outer_dims)
-        ended |= as_array(step.is_last())
-        before = step
-    require(ended.all(), f"an episode of each ends within {steps} steps")
-    _check_refusal(env, outer_dims)
-    again = env.reset()
-    require(as_array(again.is_first()).all(), "reset() begins an episode")
-    _check_time_step(env, again, None, outer_dims)
-
-
-def _check_time_step(env: AlfEnvironment, step: TimeStep, action: Nest, outer_dims: tuple[int, ...]) -> None:
+def _check_time_step(env: PluriverseAlfEnvironment, step: TimeStep, action: Nest) -> None:
+    outer_dims = (env.batch_size,)
     specs = env.time_step_spec()._replace(env_info=env.env_info_spec())
     require(specs.observation == env.observation_spec(), "time_step_spec() has the observation_spec()")
     require(specs.prev_action == env.action_spec(), "time_step_spec() has the action_spec()")
     for name, spec, value in zip(specs._fields, specs, step, strict=True):
-        _check_part(name, spec, value, outer_dims, tensor=env.is_tensor_based)
+        _check_part(name, spec, value, outer_dims)
     _check_discounts(as_array(step.step_type), as_array(step.discount))
     first = as_array(step.is_first())
     require((as_array(step.reward)[first] == 0).all(), "a FIRST step has no reward")
@@ -71,8 +65,7 @@ def _check_time_step(env: AlfEnvironment, step: TimeStep, action: Nest, outer_di
         if action is not None:
             given = as_array(tree.flatten(action)[position])
             require((as_array(leaf)[~first] == given[~first]).all(), "prev_action is the action that was given")
-    if outer_dims:
-        require((as_array(step.env_id) == np.arange(*outer_dims)).all(), "env_id counts the batch")
+    require((as_array(step.env_id) == np.arange(*outer_dims)).all(), "env_id counts the batch")
 
 
 def _check_discounts(step_type: Array, discount: Array) -> None:
@@ -83,10 +76,10 @@ def _check_discounts(step_type: Array, discount: Array) -> None:
     require((discount <= 1).all(), "a discount is at most 1")
 
 
-def _check_part(name: str, spec: Nest, value: Nest, outer_dims: tuple[int, ...], *, tensor: bool) -> None:
+def _check_part(name: str, spec: Nest, value: Nest, outer_dims: tuple[int, ...]) -> None:
     def check_leaf(part: TensorSpec, leaf: Tensor) -> None:
-        of_kind = isinstance(leaf, type(tensors.tensor(np.zeros(1))) if tensor else np.ndarray | np.generic)
-        require(of_kind, f"{name} is {type(leaf).__name__}, expected {'a tensor' if tensor else 'an array'}")
+        of_kind = isinstance(leaf, type(tensors.tensor(np.zeros(1))))
+        require(of_kind, f"{name} is {type(leaf).__name__}, expected a tensor")
         # The zeros before an episode's first step may be no action.
         looked_for = TensorSpec(part.shape, part.dtype_str) if name == "prev_action" else part
         require(looked_for.contains(leaf, outer_dims), f"{name} is {leaf!r:.200}, expected {part} behind {outer_dims}")
@@ -97,20 +90,20 @@ def _check_part(name: str, spec: Nest, value: Nest, outer_dims: tuple[int, ...],
         raise NotConforming(f"{name}: {error}") from error
 
 
-def _check_refusal(env: AlfEnvironment, outer_dims: tuple[int, ...]) -> None:
+def _check_refusal(env: PluriverseAlfEnvironment) -> None:
     if as_array(env.current_time_step().is_last()).any():
         env.reset()
     before = env.current_time_step()
 
     def spoil(spec: TensorSpec) -> Tensor:
-        return tensors.tensor(np.zeros((*outer_dims, *spec.shape, 2), spec.dtype_str))
+        return tensors.tensor(np.zeros((env.batch_size, *spec.shape, 2), spec.dtype_str))
 
     require_error(ActionError, "an action of another shape", env.step, tree.map_structure(spoil, env.action_spec()))
     require(env.current_time_step() is before, "a refused action changes nothing")
 
 
-def _sample(env: AlfEnvironment, rng: np.random.Generator, outer_dims: tuple[int, ...]) -> Nest:
+def _sample(env: PluriverseAlfEnvironment, rng: np.random.Generator) -> Nest:
     def sample(spec: BoundedTensorSpec) -> Tensor:
-        return spec.sample(outer_dims, rng) if env.is_tensor_based else spec.numpy_sample(outer_dims, rng)
+        return spec.sample((env.batch_size,), rng)
 
     return tree.map_structure(sample, env.action_spec())

@@ -1,5 +1,4 @@
 from collections.abc import Generator
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -8,9 +7,8 @@ from pluriverse.adapters.actions import ActionMap
 from pluriverse.adapters.alf import load, tensors
 from pluriverse.adapters.alf.suite_pluriverse import PluriverseAlfEnvironment, action_spec
 from pluriverse.adapters.alf.tensor_specs import BoundedTensorSpec, decode_text
-from pluriverse.adapters.alf.utils import create_environment
 from pluriverse.errors import ConfigurationError
-from pluriverse.testing.alf import check_environment
+from pluriverse.testing.alf import check
 from pluriverse_protocol.env_spaces import Spaces
 from support.leftovers import Leftovers
 
@@ -48,10 +46,7 @@ def test_steps_show_what_each_remote_draws(pong: PluriverseAlfEnvironment) -> No
 
 
 def test_remotes_are_made_as_one_batch(address: str) -> None:
-    remotes = partial(PluriverseAlfEnvironment, remotes=address, max_episode_steps=3)
-    with create_environment(LAKE, remotes, num_parallel_environments=1, seed=3) as env:
-        assert isinstance(env, PluriverseAlfEnvironment)
-        check_environment(env)
+    check(LAKE, address, batch_size=1, max_episode_steps=3, seed=3)
 
 
 def test_limit_ends_with_discount_1_and_the_next_step_begins_anew(pong: PluriverseAlfEnvironment) -> None:

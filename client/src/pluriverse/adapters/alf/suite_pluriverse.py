@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import numpy as np
 
@@ -15,11 +15,11 @@ from pluriverse.adapters.core import Core
 from pluriverse.adapters.info import Observations, audio_array, state_array
 from pluriverse.adapters.making import make_copies
 from pluriverse.adapters.pictures import PictureOptions
+from pluriverse.errors import Closed
 from pluriverse.remotes import RemoteManager
 from pluriverse.rewarder.result import Result
 
 from . import tensors
-from .alf_environment import AlfEnvironment
 from .data_structures import StepType, TimeStep
 from .tensor_specs import BoundedTensorSpec, TensorSpec, as_action, encode_text, text_spec
 from .tensors import Array, Nest, tree, unstack
@@ -28,14 +28,15 @@ _INFO: Final = ("elapsed", "lives", "terminated", "truncated", "lost")
 _FIRST, _MID, _LAST = StepType.FIRST.item(), StepType.MID.item(), StepType.LAST.item()
 
 
-class PluriverseAlfEnvironment(AlfEnvironment):
+class PluriverseAlfEnvironment:
     """All remotes as one batch, in real time: they go on between two calls. Takes and returns tensors.
 
-    A step acts on all remotes at once, and waits until each has a frame that was not given before; older ones are
-    dropped, and rewards add up. An episode that is over ends with discount 0 for an outcome, with ``discount`` for a
-    limit or a lost remote; the next is asked for at once, and the next step gives its FIRST step and ignores the
-    action. It waits until a lost remote is back, while the others go on unseen. After a call that was interrupted, as
-    by Ctrl-C, the next step gives its answer, and ignores the action.
+    ``reset`` begins an episode in each; before the first one a step does that instead. A step acts on all remotes at
+    once, and waits until each has a frame that was not given before; older ones are dropped, and rewards add up. An
+    episode that is over ends with discount 0 for an outcome, with ``discount`` for a limit or a lost remote; the next
+    is asked for at once, and the next step gives its FIRST step and ignores the action. It waits until a lost remote is
+    back, while the others go on unseen. After a call that was interrupted, as by Ctrl-C, the next step gives its
+    answer, and ignores the action.
 
     Observations are the picture, uint8 of shape (n, channels, height, width); or a dict of ``vision``, ``text`` (see
     ``decode_text``), ``observation`` (float32) and ``audio`` (int16), where remotes send those. Actions, int64, are one
@@ -44,7 +45,9 @@ class PluriverseAlfEnvironment(AlfEnvironment):
     ``lost`` (bool).
     """
 
-    batched = True
+    batched = is_tensor_based = True
+    _current_time_step: TimeStep | None = None
+    _closed = False
 
     def __init__(
         self,
@@ -87,18 +90,48 @@ class PluriverseAlfEnvironment(AlfEnvironment):
         # Whose next episode was asked for, and not given yet.
         self._began = [False] * n
         try:
-            actions = action_spec(self.core.actions)
-            info_spec = {name: TensorSpec((), "int32" if name in _INFO[:2] else "bool", name) for name in _INFO}
-            metadata = {"render_modes": ["rgb_array"], "render_fps": self.core.fps}
-            observations = self._spec_of_observations()
-            super().__init__(observations, actions, env_info_spec=info_spec, metadata=metadata, batch_size=n)
+            self.batch_size: int = n
+            self.metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": self.core.fps}
+            self._action_spec = action_spec(self.core.actions)
+            self._observation_spec = self._spec_of_observations()
             zeros = partial(TensorSpec.numpy_zeros, outer_dims=(n,))
-            self._action = self._no_action = tree.map_structure(zeros, actions)
+            self._action = self._no_action = tree.map_structure(zeros, self._action_spec)
             if seed is not None:
                 self.seed(seed)
         except BaseException:
             self.core.close()
             raise
+
+    def observation_spec(self) -> Nest:
+        """Return the specs of observations, without the batch dimension."""
+        return self._observation_spec
+
+    def action_spec(self) -> Nest:
+        """Return the specs of actions, without the batch dimension."""
+        return self._action_spec
+
+    def reward_spec(self) -> TensorSpec:
+        """Return the spec of rewards."""
+        return TensorSpec((), "float32", "reward")
+
+    def env_info_spec(self) -> Nest:
+        """Return the specs of ``TimeStep.env_info``."""
+        return {name: TensorSpec((), "int32" if name in _INFO[:2] else "bool", name) for name in _INFO}
+
+    def time_step_spec(self) -> TimeStep:
+        """Return the specs of steps. As in ALF, ``env_info`` is left out; see ``env_info_spec``."""
+        return TimeStep(
+            step_type=BoundedTensorSpec((), "int32", StepType.FIRST, StepType.LAST, "step_type"),
+            reward=self.reward_spec(),
+            discount=BoundedTensorSpec((), "float32", 0, 1, "discount"),
+            observation=self.observation_spec(),
+            prev_action=self.action_spec(),
+            env_id=TensorSpec((), "int32", "env_id"),
+        )
+
+    def current_time_step(self) -> TimeStep:
+        """Return the last step; begin an episode if there was none."""
+        return self.reset() if self._current_time_step is None else self._current_time_step
 
     def seed(self, seed: int | Sequence[int]) -> None:
         """Seed the episodes that the next ``reset`` begins: remote ``i`` gets ``seed + i``, or ``seed[i]``.
@@ -123,7 +156,14 @@ class PluriverseAlfEnvironment(AlfEnvironment):
         self._closed = True
         self.core.close()
 
-    def _reset(self) -> TimeStep:
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def reset(self) -> TimeStep:
+        """Begin an episode in each remote and return the FIRST steps."""
         self._require_open()
         anew = self.core.whole.broken
         with self.core.whole:
@@ -134,11 +174,14 @@ class PluriverseAlfEnvironment(AlfEnvironment):
             self._action = self._no_action
         return self._receive()
 
-    def _step(self, action: Nest) -> TimeStep:
+    def step(self, action: Nest) -> TimeStep:
+        """Act and return the next steps; raise ``ActionError`` unless ``action`` matches ``action_spec``."""
+        if self._current_time_step is None:
+            return self.reset()
         self._require_open()
         # After a call that was interrupted, as by Ctrl-C, this one gives its answer.
         if not self.core.owes:
-            checked = as_action(self.action_spec(), action, (self.core.n,))
+            checked = as_action(self._action_spec, action, (self.core.n,))
             each = unstack(checked, self.core.n)
             with self.core.whole:
                 self.core.send({index: one for index, one in enumerate(each) if not self._began[index]})
@@ -171,7 +214,12 @@ class PluriverseAlfEnvironment(AlfEnvironment):
                 if over:
                     self._begin(index, join=True)
             self.core.owes = False
+            self._current_time_step = answer
         return answer
+
+    def _require_open(self) -> None:
+        if self._closed:
+            raise Closed("this environment is closed")
 
     def _begin(self, index: int, *, join: bool) -> None:
         seeds = self._seeds[index]
