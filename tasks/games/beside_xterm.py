@@ -73,9 +73,7 @@ class ShellAsked(Letter):
 
 
 class ShellWriteScript(Letter):
-    words = (
-        "Write a script into {file} that prints {text}, save it, and run it in the terminal so that {out} has that."
-    )
+    words = "Write a script into {file} that prints {text}, save it, and run it in the terminal so that {out} has that."
     difficulty = 2
 
     def ask(self, rng: Random, home: Path) -> tuple[list[str], Parameters]:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pluriverse_server.access.audit import AuditLog
 from pluriverse_server.access.secrets import Secrets
 from pluriverse_server.access.tokens import Token, parse_tokens
 from pluriverse_server.certificate import Certificate
@@ -80,7 +79,6 @@ async def serving(
     *,
     toy_options: dict[str, Any] | None = None,
     tokens: str | None = None,
-    audit: Path | None = None,
     **settings: Any,
 ) -> AsyncGenerator[Served]:
     """Serve the toy runtime from ``directory``; ``tokens`` is a list of them."""
@@ -91,9 +89,8 @@ async def serving(
     def has_seat(token: str | None) -> bool:
         return service.sessions.has_seat(token)
 
-    log = AuditLog(audit)
     secrets = Secrets(PASSWORD, parse_tokens(tokens) if tokens is not None else None)
-    http_auth = HttpAuth(secrets, log, has_seat)
+    http_auth = HttpAuth(secrets, has_seat)
     vnc_proxy = VncProxy(directory / "vnc.sock", None)
     options = Settings(directory, password=PASSWORD, **settings)
     service = EnvironmentService(options, manifest, catalogue, directory, http_auth, vnc_proxy, lambda: None)
@@ -124,7 +121,6 @@ async def serving(
         await service.stop("the test is over")
         await runner.cleanup()
         await toy.close()
-        log.close()
 
 
 @contextlib.asynccontextmanager

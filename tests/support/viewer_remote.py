@@ -9,7 +9,6 @@ from typing import Any, Final
 
 from aiohttp import web
 from pluriverse_protocol.sound import PATH
-from pluriverse_server.access.audit import AuditLog
 from pluriverse_server.access.secrets import Secrets
 from pluriverse_server.access.tokens import parse_tokens
 from pluriverse_server.daemon.http import listen
@@ -87,7 +86,7 @@ async def serve_viewer(vnc_socket: Path) -> AsyncGenerator[Remote]:
         return remote.snapshot()
 
     secrets = Secrets(PASSWORD, parse_tokens(f"observer eye {EYE}"))
-    app, http_auth = web.Application(), HttpAuth(secrets, AuditLog(), lambda _: False)
+    app, http_auth = web.Application(), HttpAuth(secrets, lambda _: False)
     questions: dict[str, Question] = {}
     sockets = vnc_socket, vnc_socket.with_name("watchers.sock")
     viewer = Viewer(http_auth, snapshot, *sockets, questions)

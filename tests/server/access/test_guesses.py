@@ -1,5 +1,4 @@
 import pytest
-from pluriverse_server.access.audit import AuditLog
 from pluriverse_server.access.connections import LOG_EVERY_S, ConnectionTable
 from pluriverse_server.access.guesses import log_dropped, note_guess
 from pluriverse_server.access.throttle import PasswordThrottle
@@ -22,9 +21,9 @@ def test_connections_that_were_dropped_are_counted_in_one_line(caplog: pytest.Lo
 
 def test_wrong_passwords_are_logged_ever_more_rarely_and_right_ones_never(caplog: pytest.LogCaptureFixture) -> None:
     throttle = PasswordThrottle()
-    note_guess("rewarder port", throttle, AuditLog(), "192.0.2.1", right=True, now=0.0)
+    note_guess("rewarder port", throttle, "192.0.2.1", right=True, now=0.0)
     for now in range(5):
-        note_guess("rewarder port", throttle, AuditLog(), "192.0.2.1", right=False, now=now)
+        note_guess("rewarder port", throttle, "192.0.2.1", right=False, now=now)
     assert caplog.messages == [
         f"rewarder port: a wrong password from 192.0.2.1 ({count} in all)" for count in (1, 2, 4)
     ]

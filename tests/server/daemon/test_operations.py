@@ -7,6 +7,7 @@ from typing import Any, cast
 
 import aiohttp
 import pytest
+from pluriverse_server.access import audit
 from pluriverse_server.daemon.operations import MAX_BODY_BYTES
 from support.served import PASSWORD, TOKENS, Served, serving
 from support.waiting import eventually
@@ -16,7 +17,7 @@ AGENT, OBSERVER, PERSON, OPERATOR = "robots-token", "observers-token", "editors-
 
 @pytest.fixture
 async def served(tmp_path: Path) -> AsyncGenerator[Served]:
-    async with serving(tmp_path, tokens=TOKENS, audit=tmp_path / "audit") as served:
+    async with serving(tmp_path, tokens=TOKENS) as served:
         await served.running()
         yield served
 
@@ -34,13 +35,6 @@ async def ask(
     ):
         document = json.loads(await response.text() or "{}")
         return response.status, cast("dict[str, Any]", document)
-
-
-async def audited(served: Served) -> list[dict[str, Any]]:
-    """What the audit log has, once it is closed."""
-    log = served.http_auth.audit
-    log.close()
-    return [json.loads(line) for line in (served.toy.directory / "audit").read_text().splitlines()]
 
 
 @pytest.mark.parametrize("secret", [PASSWORD, AGENT, OPERATOR, PERSON])
@@ -150,18 +144,20 @@ async def test_readyz_says_what_the_remote_is_doing(served: Served) -> None:
 
 
 async def test_each_action_is_audited_without_a_secret(served: Served) -> None:
-    await ask(served, "POST", "/restart", OPERATOR)
-    await (await served.toy.process()).begin()
-    _, lease = await ask(served, "POST", "/lease", AGENT)
-    async with served.agent(observer=True):
-        pass
-    await ask(served, "DELETE", f"/lease/{lease['lease']}", lease["token"])
-    await ask(served, "POST", "/drain", "a-wrong-guess")
-    async with served.agent() as agent:
-        await agent.reset("toy.First-v0")
-        await eventually(lambda: served.service.sessions.agent is not None)
-        await agent.assert_alive()
-    lines = await audited(served)
+    with audit.written_to(served.toy.directory / "audit"):
+        await ask(served, "POST", "/restart", OPERATOR)
+        await (await served.toy.process()).begin()
+        _, lease = await ask(served, "POST", "/lease", AGENT)
+        async with served.agent(observer=True):
+            pass
+        await ask(served, "DELETE", f"/lease/{lease['lease']}", lease["token"])
+        await ask(served, "POST", "/drain", "a-wrong-guess")
+        async with served.agent() as agent:
+            await agent.reset("toy.First-v0")
+            await eventually(lambda: served.service.sessions.agent is not None)
+            await agent.assert_alive()
+    text = (served.toy.directory / "audit").read_text()
+    lines = [json.loads(line) for line in text.splitlines()]
     robot, leased = {"role": "agent", "name": "robot"}, {"role": "agent", "name": f"lease {lease['lease']}"}
     assert [(line["action"], line["who"]) for line in lines] == [
         ("restart", {"role": "operator", "name": "ops"}),
@@ -172,5 +168,4 @@ async def test_each_action_is_audited_without_a_secret(served: Served) -> None:
         ("reset", {"role": "all", "name": "password"}),
     ]
     assert {line["where"] for line in lines} == {"127.0.0.1"}
-    text = (served.toy.directory / "audit").read_text()
     assert not any(secret in text for secret in (PASSWORD, AGENT, OPERATOR, lease["token"], "a-wrong-guess"))

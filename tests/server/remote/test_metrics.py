@@ -1,6 +1,5 @@
 import re
 
-from pluriverse_server.access.audit import AuditLog
 from pluriverse_server.access.secrets import Secrets
 from pluriverse_server.daemon.http_auth import HttpAuth
 from pluriverse_server.remote.metrics import Metrics
@@ -37,7 +36,7 @@ def test_readings_are_timed_by_source_and_counted_where_they_do_not_count() -> N
 
 
 def test_ports_are_counted_apart_when_metrics_are_asked_for() -> None:
-    http_auth, other = (HttpAuth(Secrets("secret"), AuditLog(), lambda _: False) for _ in range(2))
+    http_auth, other = (HttpAuth(Secrets("secret"), lambda _: False) for _ in range(2))
     metrics = Metrics({"rewarder": http_auth, "vnc": other})
     http_auth.throttle.judged("a", right=False, now=0.0)
     http_auth.table.dropped = 7

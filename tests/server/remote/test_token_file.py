@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator
 from pathlib import Path
 
 import pytest
-from pluriverse_server.access.audit import AuditLog
+from pluriverse_server.access import audit
 from pluriverse_server.access.secrets import Secrets
 from pluriverse_server.access.tokens import TokensError
 from pluriverse_server.remote import token_file
@@ -28,12 +28,11 @@ async def secrets(path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncGenerator
     """What a watched file says."""
     monkeypatch.setattr(token_file, "LOOK_EVERY_S", 0.02)
     secrets = Secrets(None, read_tokens(path, None))
-    audit = AuditLog(path.parent / "audit")
-    watching = asyncio.create_task(watch(path, None, secrets, audit))
-    yield secrets
-    watching.cancel()
-    await asyncio.wait({watching})
-    audit.close()
+    with audit.written_to(path.parent / "audit"):
+        watching = asyncio.create_task(watch(path, None, secrets))
+        yield secrets
+        watching.cancel()
+        await asyncio.wait({watching})
 
 
 def write(path: Path, text: str) -> None:

@@ -16,7 +16,7 @@ from pluriverse_protocol.rfb.errors import AuthenticationFailed, RfbError
 from pluriverse_protocol.rfb.handshake import Handshake
 from pluriverse_protocol.rfb.messages import framebuffer_update_request, pointer_event
 from pluriverse_protocol.rfb.web_stream import WebStream
-from pluriverse_server.access.audit import AuditLog
+from pluriverse_server.access import audit
 from pluriverse_server.access.secrets import Secrets
 from pluriverse_server.access.tokens import Role, Token, parse_tokens
 from pluriverse_server.display import Screen, ScreenOptions, make_screen, screen_health
@@ -36,10 +36,8 @@ PING = bytes((0x89, 0x80 | 100)) + bytes(4 + 100)
 
 
 @pytest.fixture
-async def guarded(options: ScreenOptions, tmp_path: Path) -> AsyncIterator[Screen]:
-    screen = make_screen(
-        replace(options, secrets=Secrets(PASSWORD, parse_tokens(TOKENS)), audit=AuditLog(tmp_path / "audit"))
-    )
+async def guarded(options: ScreenOptions) -> AsyncIterator[Screen]:
+    screen = make_screen(replace(options, secrets=Secrets(PASSWORD, parse_tokens(TOKENS))))
     await screen.start()
     yield screen
     await screen.stop()
@@ -194,11 +192,11 @@ async def test_others_only_watch_while_there_is_a_lease(guarded: Screen) -> None
 
 
 async def test_client_with_input_is_audited(guarded: Screen, tmp_path: Path) -> None:
-    for token in ("robots-token", "observers-token"):
-        (await enter(guarded, token)).close()
-    with pytest.raises(AuthenticationFailed):
-        await enter(guarded, "wrong")
-    guarded.vnc_proxy.audit.close()
+    with audit.written_to(tmp_path / "audit"):
+        for token in ("robots-token", "observers-token"):
+            (await enter(guarded, token)).close()
+        with pytest.raises(AuthenticationFailed):
+            await enter(guarded, "wrong")
     lines = [json.loads(line) for line in (tmp_path / "audit").read_text().splitlines()]
     assert [(line["action"], line["who"] and line["who"]["name"], line["where"]) for line in lines] == [
         ("screen connected with input", "robot", "127.0.0.1"),

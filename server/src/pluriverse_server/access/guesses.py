@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import Any
 
-from .audit import AuditLog
+from . import audit
 from .connections import ConnectionTable
 from .throttle import PasswordThrottle
 
@@ -19,9 +19,7 @@ def log_dropped(port: str, table: ConnectionTable[Any], address: str, now: float
         log.warning("%s: %d connections without the password were dropped, last for %s", port, count, address)
 
 
-def note_guess(
-    port: str, throttle: PasswordThrottle, audit: AuditLog, address: str, *, right: bool, now: float
-) -> None:
+def note_guess(port: str, throttle: PasswordThrottle, address: str, *, right: bool, now: float) -> None:
     """Note a guess' result with the throttle, and log it as rarely as the throttle decides."""
     if throttle.judged(address, right=right, now=now):
         log.warning("%s: a wrong password from %s (%d in all)", port, address, throttle.wrong)

@@ -30,6 +30,7 @@ from pluriverse_protocol.messages import (
     Tree,
 )
 
+from pluriverse_server.access import audit
 from pluriverse_server.access.tokens import Token
 from pluriverse_server.tasks import start_task
 
@@ -233,7 +234,7 @@ class Connection:
         if seat is not None and seat.granted is not None and seat.granted[0] == headers.message_id:
             return seat.granted[1]
         episode_id = self._sessions.requests.reset(reset, headers.episode_id or 0)
-        self._sessions.audit.note("reset", self.who, self.peer, env_id=reset.env_id, episode=str(episode_id))
+        audit.note("reset", self.who, self.peer, env_id=reset.env_id, episode=str(episode_id))
         if seat is not None:
             seat.granted = headers.message_id, episode_id
         return episode_id

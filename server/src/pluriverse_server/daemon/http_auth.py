@@ -10,8 +10,8 @@ from typing import Any, Final
 from aiohttp import web
 from pluriverse_protocol import seats
 
+from pluriverse_server.access import audit
 from pluriverse_server.access.addresses import address_key
-from pluriverse_server.access.audit import AuditLog
 from pluriverse_server.access.connections import ConnectionTable
 from pluriverse_server.access.guesses import log_dropped, note_guess
 from pluriverse_server.access.secrets import Secrets
@@ -49,14 +49,13 @@ def seat_token(request: web.Request) -> str | None:
 class HttpAuth:
     """The rewarder port's connections, and what is asked of those who want more than a page or the health."""
 
-    def __init__(self, secrets: Secrets, audit: AuditLog, has_seat: Callable[[str | None], bool]) -> None:
+    def __init__(self, secrets: Secrets, has_seat: Callable[[str | None], bool]) -> None:
         """``has_seat``: whether this is the token of the seat of the agent, who has been asked before."""
         self.table: ConnectionTable[asyncio.Transport] = ConnectionTable(
             max_pending=MAX_PENDING, max_connections=MAX_LET_IN, max_per_address=MAX_LET_IN
         )
         self.throttle = PasswordThrottle()
         self.secrets = secrets
-        self.audit = audit
         self._has_seat = has_seat
         self._let_in: dict[asyncio.Transport, Token] = {}
         secrets.on_change.append(self._expel)
@@ -83,7 +82,7 @@ class HttpAuth:
         return Right.CONTROL in self.secrets.rights(who)
 
     def note(self, action: str, who: Token, request: web.Request, **what: Any) -> None:
-        self.audit.note(action, who, request.remote or "", **what)
+        audit.note(action, who, request.remote or "", **what)
 
     def admit(self, request: web.Request, who: Token) -> bool:
         """Count a request's connection as one that may stay; return False if it has gone or was dropped."""
@@ -123,5 +122,5 @@ class HttpAuth:
         if wait_s:
             await asyncio.sleep(wait_s)
         token = self.secrets.identify(*given)
-        note_guess(PORT, self.throttle, self.audit, address, right=token is not None, now=now())
+        note_guess(PORT, self.throttle, address, right=token is not None, now=now())
         return token

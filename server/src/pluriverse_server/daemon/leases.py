@@ -6,7 +6,7 @@ import asyncio
 import logging
 from typing import Final
 
-from pluriverse_server.access.audit import AuditLog
+from pluriverse_server.access import audit
 from pluriverse_server.access.lease import Lease
 from pluriverse_server.access.secrets import Secrets
 from pluriverse_server.access.tokens import RIGHTS, Right, Token
@@ -37,12 +37,11 @@ class Unavailable(Exception):
 
 
 class Leases:
-    def __init__(self, sessions: Sessions, secrets: Secrets, audit: AuditLog) -> None:
+    def __init__(self, sessions: Sessions, secrets: Secrets) -> None:
         self.draining = False  # then no new agents are taken
         self.lease: Lease | None = None
         self._sessions = sessions
         self._secrets = secrets
-        self._audit = audit
         self._timer: asyncio.TimerHandle | None = None
         secrets.on_change.append(lambda: sessions.expel(lambda who: not secrets.rights(who), TAKEN_AWAY))
 
@@ -64,7 +63,7 @@ class Leases:
         lease = self.lease = Lease(by, ttl_s, now + ttl_s)
         self._secrets.begin_lease(lease.token)
         self._watch(lease)
-        self._audit.note("lease taken", by, where, lease=lease.id, ttl_s=ttl_s)
+        audit.note("lease taken", by, where, lease=lease.id, ttl_s=ttl_s)
         log.info("%s has taken lease %s from %s", by, lease.id, where)
         return lease
 
@@ -98,7 +97,7 @@ class Leases:
         self.lease = None
         self._sessions.expel(lambda who: who == lease.token, f"the lease has ended: {how}")
         self._secrets.end_lease()
-        self._audit.note(how, by, where, lease=lease.id)
+        audit.note(how, by, where, lease=lease.id)
         log.info("%s: %s", how, lease.id)
 
     def _now(self) -> float:

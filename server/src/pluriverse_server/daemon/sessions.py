@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from pluriverse_protocol.limits import MAX_WATCHED_TREES_PER_S, SEAT_KEPT_S
 from pluriverse_protocol.messages import ServerMessage
 
-from pluriverse_server.access.audit import AuditLog
+from pluriverse_server.access import audit
 from pluriverse_server.access.tokens import LONG_CHARS, Token
 from pluriverse_server.tasks import start_task
 
@@ -47,10 +47,9 @@ FAREWELL_S: Final = 0.5
 
 
 class Sessions:
-    def __init__(self, requests: Requests, audit: AuditLog, *, idle_timeout_s: float, session_timeout_s: float) -> None:
+    def __init__(self, requests: Requests, *, idle_timeout_s: float, session_timeout_s: float) -> None:
         """Time limits are seconds, 0 for none."""
         self.requests = requests
-        self.audit = audit
         self.idle_timeout_s = idle_timeout_s
         self.session_timeout_s = session_timeout_s
         self.connections: set[Connection] = set()
@@ -138,7 +137,7 @@ class Sessions:
             self._vacate()
         if not comes_back:
             self._give_seat_up("another agent connected")
-            self.audit.note("agent connected", connection.who, connection.peer)
+            audit.note("agent connected", connection.who, connection.peer)
         self.agent = connection
         self._seat = connection.seat
         self._seat_holder = connection.who

@@ -8,13 +8,12 @@ import enum
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
 import psutil
 
-from pluriverse_server.access.audit import AuditLog
 from pluriverse_server.access.secrets import Secrets
 from pluriverse_server.process import ChildProcess, StartError, executable, require_free, start_error
 from pluriverse_server.tasks import start_task
@@ -76,7 +75,6 @@ class ScreenOptions:
     runtime_dir: Path
     name: str
     has_port: bool = True
-    audit: AuditLog = field(default_factory=AuditLog)
     on_clients: Callable[[], object] = lambda: None
 
     def __post_init__(self) -> None:
@@ -110,7 +108,6 @@ class Screen(ABC):
         self.vnc_proxy = VncProxy(
             options.runtime_dir / VNC_SOCKET,
             options.secrets,
-            options.audit,
             open_for_watchers=self.open_for_watchers,
             on_clients=options.on_clients,
         )

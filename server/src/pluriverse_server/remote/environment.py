@@ -93,12 +93,9 @@ class EnvironmentService:
         self.metrics = Metrics({"vnc": vnc_proxy, "rewarder": http_auth})
         self.statistics = Statistics()
         self.sessions = Sessions(
-            self,
-            http_auth.audit,
-            idle_timeout_s=settings.idle_timeout_s,
-            session_timeout_s=settings.session_timeout_s,
+            self, idle_timeout_s=settings.idle_timeout_s, session_timeout_s=settings.session_timeout_s
         )
-        self.leases = Leases(self.sessions, http_auth.secrets, http_auth.audit)
+        self.leases = Leases(self.sessions, http_auth.secrets)
         self.program = Program(
             settings.runtime,
             manifest,

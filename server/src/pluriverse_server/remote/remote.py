@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any, Final
 
 from aiohttp import web
 
-from pluriverse_server.access.audit import AuditLog
+from pluriverse_server.access import audit
 from pluriverse_server.access.secrets import Secrets
 from pluriverse_server.certificate import Certificate, CertificateError
 from pluriverse_server.daemon.http import Views, listen, make_app
@@ -121,8 +122,9 @@ class Remote:
         self.certificate = _certificate(settings)
         folder = _make_folder()
         runtime_dir = folder.path
+        written = contextlib.ExitStack()
         try:
-            audit = AuditLog(settings.audit)
+            written.enter_context(audit.written_to(settings.audit))
         except OSError as error:
             fault = f"the audit log {settings.audit} can't be written: {error}; choose another with --audit"
             raise StartError(fault) from None
@@ -132,8 +134,8 @@ class Remote:
                 let_in(user, made)
         child_user.set(user)
         secrets = Secrets(settings.password, settings.tokens)
-        http_auth = HttpAuth(secrets, audit, self._has_seat)
-        screen = self._screen = make_screen(self._screen_options(manifest, runtime_dir, secrets, audit))
+        http_auth = HttpAuth(secrets, self._has_seat)
+        screen = self._screen = make_screen(self._screen_options(manifest, runtime_dir, secrets))
         try:
             # Independent of each other, and most of the time that a start takes.
             starting = asyncio.create_task(screen.start(), name="screen's start")
@@ -146,7 +148,7 @@ class Remote:
         finally:
             await screen.stop()
             folder.remove()
-            audit.close()
+            written.close()
 
     async def _play(
         self,
@@ -201,7 +203,7 @@ class Remote:
             beside.append(start_task(self.certificate.follow(), "certificate"))
         # A pipe is read once.
         if (path := self.settings.tokens_file) is not None and path.is_file():
-            beside.append(start_task(watch(path, self.settings.password, http_auth.secrets, http_auth.audit), "tokens"))
+            beside.append(start_task(watch(path, self.settings.password, http_auth.secrets), "tokens"))
         stopping = asyncio.create_task(self._stopping.wait(), name="stop")
         try:
             ends: set[asyncio.Future[Any]] = {stopping, service.mistake, service.gave_up, failure}
@@ -230,9 +232,7 @@ class Remote:
     def _has_seat(self, token: str | None) -> bool:
         return self.service.sessions.has_seat(token)
 
-    def _screen_options(
-        self, manifest: Manifest, runtime_dir: Path, secrets: Secrets, audit: AuditLog
-    ) -> ScreenOptions:
+    def _screen_options(self, manifest: Manifest, runtime_dir: Path, secrets: Secrets) -> ScreenOptions:
         settings, loop = self.settings, asyncio.get_running_loop()
         return ScreenOptions(
             width=manifest.runtime.screen.width,
@@ -244,7 +244,6 @@ class Remote:
             runtime_dir=runtime_dir,
             name=f"pluriverse {manifest.runtime.id}",
             has_port=not settings.has_tls,
-            audit=audit,
             on_clients=lambda: loop.call_soon_threadsafe(self._clients_changed),
         )
 

@@ -7,7 +7,7 @@ import logging
 from pathlib import Path
 from typing import Final
 
-from pluriverse_server.access.audit import AuditLog
+from pluriverse_server.access import audit
 from pluriverse_server.access.secrets import Secrets
 from pluriverse_server.access.tokens import MAX_TOKENS, Token, TokensError, parse_tokens
 
@@ -27,7 +27,7 @@ def read_tokens(path: Path, password: str | None) -> tuple[Token, ...]:
         raise TokensError(f"the tokens in {path}: {error}") from None
 
 
-async def watch(path: Path, password: str | None, secrets: Secrets, audit: AuditLog) -> None:
+async def watch(path: Path, password: str | None, secrets: Secrets) -> None:
     """Keep the secrets in sync with the file, until cancelled. If the file is invalid the old tokens stay."""
     fault: str | None = None
     while True:

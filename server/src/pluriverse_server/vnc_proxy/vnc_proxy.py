@@ -23,8 +23,8 @@ from pluriverse_protocol.rfb.security import CHALLENGE_BYTES
 from pluriverse_protocol.rfb.server_handshake import ServerHandshake, server_init
 from pluriverse_protocol.rfb.web_stream import PROTOCOL_ERROR, WebStream
 
+from pluriverse_server.access import audit
 from pluriverse_server.access.addresses import address_key
-from pluriverse_server.access.audit import AuditLog
 from pluriverse_server.access.connections import ConnectionTable
 from pluriverse_server.access.guesses import log_dropped, note_guess
 from pluriverse_server.access.secrets import Secrets
@@ -72,7 +72,6 @@ class VncProxy:
         self,
         vnc_socket: Path,
         secrets: Secrets | None,
-        audit: AuditLog | None = None,
         *,
         open_for_watchers: Callable[[], Coroutine[Any, Any, Path]] | None = None,
         on_clients: Callable[[], object] = lambda: None,
@@ -85,7 +84,6 @@ class VncProxy:
         """
         self.vnc_socket = vnc_socket
         self.secrets = secrets
-        self.audit = audit or AuditLog()
         self.on_clients = on_clients
         self._open_for_watchers = open_for_watchers
         self.table: ConnectionTable[_ClientHalf] = ConnectionTable(
@@ -386,9 +384,7 @@ class _ClientHalf(Half):
         assert vnc_proxy.secrets is not None
         assert self._challenge is not None
         who = self._who = vnc_proxy.secrets.identify_answer(self._challenge, answer)
-        note_guess(
-            PORT, vnc_proxy.throttle, vnc_proxy.audit, self._address, right=who is not None, now=self._loop.time()
-        )
+        note_guess(PORT, vnc_proxy.throttle, self._address, right=who is not None, now=self._loop.time())
         if self.transport.is_closing():
             return
         if who is None or self.may_not_stay:
@@ -402,7 +398,7 @@ class _ClientHalf(Half):
 
     def _note(self) -> None:
         if self._who is not None and self._rights & INPUT:
-            self._vnc_proxy.audit.note("screen connected with input", self._who, self._address)
+            audit.note("screen connected with input", self._who, self._address)
 
     async def _open(self) -> None:
         if not self._private and not self._vnc_proxy.table.admit(self):
