@@ -77,11 +77,16 @@ def sources() -> list[str]:
 
 def list_environments() -> None:
     """Write the ids of all environments that come with pluriverse, sorted."""
+    # The protocol need not be installed yet.
+    sys.path.append(str(PROTOCOL))
+    from pluriverse_protocol.installed import task_id, task_names
+
     ids: list[str] = []
     for path in RUNTIMES.glob("*/runtime.toml"):
         manifest = tomllib.loads(path.read_text(encoding="utf-8"))
+        tables = manifest.get("envs", [])
+        tasks = [path.parent / file for file in manifest.get("tasks", [])]
         if "catalogue" in manifest:
-            # The protocol need not be installed yet.
             command = [sys.executable, *manifest["catalogue"]["command"][1:]]
             made = subprocess.run(
                 command,
@@ -92,11 +97,13 @@ def list_environments() -> None:
             )
             tables = json.loads(made.stdout)
         elif "games" in manifest:
-            games = (path.parent / manifest["games"]).glob("*.toml")
-            tables = [tomllib.loads(game.read_text(encoding="utf-8"))["env"] for game in games]
-        else:
-            tables = manifest["envs"]
+            folder = path.parent / manifest["games"]
+            games = [tomllib.loads(game.read_text(encoding="utf-8")) for game in folder.glob("*.toml")]
+            tables = [game["env"] for game in games if "env" in game]
+            tasks = [folder / game["tasks"] for game in games if "tasks" in game]
         ids += [table["id"] for table in tables]
+        names = [name for file in tasks for name in task_names(file.read_text(encoding="utf-8"))]
+        ids += [task_id(manifest["runtime"]["id"], name) for name in names]
     LISTED.write_text("\n".join(sorted(ids)) + "\n", encoding="utf-8")
 
 

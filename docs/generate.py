@@ -29,21 +29,18 @@ OPERATING: Final = ROOT / "docs/operating.md"
 
 
 @cache
-def catalogues() -> list[tuple[Path, Manifest, list[str]]]:
-    """Return the folder of every runtime, with the ids of its environments."""
-    parents = (ROOT.glob("runtimes/*/runtime.toml"), ROOT.glob("tasks/**/runtime.toml"))
-    folders = [path.parent for paths in parents for path in sorted(paths)]
-    manifests = {folder: load(folder) for folder in folders}
-    return [(folder, each, list(asyncio.run(load_catalogue(folder, each)))) for folder, each in manifests.items()]
+def catalogues() -> list[tuple[Manifest, list[str]]]:
+    """Return every runtime with the ids of its environments."""
+    folders = sorted(path.parent for path in ROOT.glob("runtimes/*/runtime.toml"))
+    return [(manifest := load(folder), list(asyncio.run(load_catalogue(folder, manifest)))) for folder in folders]
 
 
 def runtimes() -> str:
     """Return the README's table of runtimes, with the size of each catalogue."""
     rows: list[str] = []
-    for folder, manifest, ids in catalogues():
+    for manifest, ids in catalogues():
         about = manifest.runtime
-        readme = next(path for each in (folder, folder.parent) if (path := each / "README.md").exists())
-        link = f"[{about.id}]({readme.relative_to(ROOT)})"
+        link = f"[{about.id}](runtimes/{about.id}/README.md)"
         stepped = sum("lockstep" in manifest.clocks(env_id) for env_id in ids)
         rows.append(f"| {link} | {about.title} | {len(ids):,} | {stepped:,} | `{about.default_env}` |")
     head = "| runtime | | environments | in lockstep too | begins with |", "| --- | --- | ---: | ---: | --- |"

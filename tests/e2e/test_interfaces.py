@@ -23,6 +23,8 @@ PLAYED = {
     "internet": ("internet.2048-v0", 60),
     "doom": ("doom.Basic-v0", 35),
     "desktop": ("desktop.MoonBuggy-v0", 60),
+    "tasks": ("tasks.MousepadAppendLine-v0", 30),
+    "tasks-web": ("tasks-web.ShopOrder-v0", 30),
 }
 
 
@@ -43,8 +45,10 @@ PAIRS = [
     ("internet", "envpool"),
     ("doom", "alf"),
     ("desktop", "gymnasium"),
+    ("tasks", "envpool"),
+    ("tasks-web", "dm_env"),
 ]
-DEAR = ("flashgames", "internet", "doom")
+DEAR = ("flashgames", "internet", "doom", "tasks", "tasks-web")
 
 
 @pytest.fixture(scope="module")

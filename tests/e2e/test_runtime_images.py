@@ -17,6 +17,8 @@ BEGINS = {
     "internet": ("internet.2048-v0", "chromium"),
     "doom": ("doom.Basic-v0", "vizdoom"),
     "desktop": ("desktop.FrozenBubble-v0", "frozen-bubble"),
+    "tasks": ("tasks.MousepadAppendLine-v0", "mousepad"),
+    "tasks-web": ("tasks-web.ShopOrder-v0", "chromium"),
 }
 
 pytestmark = pytest.mark.container

@@ -1,16 +1,15 @@
 """The shipped tasks pass their audit."""
 
-from pathlib import Path
 from typing import Final
 
 import pytest
 from pluriverse_authoring.audit import audit
 from pluriverse_server.manifest.runtime import load
+from support.remotes import ROOT
 
 pytestmark = [pytest.mark.slow, pytest.mark.display, pytest.mark.browser]
 
-TASKS: Final = Path(__file__).parents[2] / "tasks"
-RUNTIMES: Final = [TASKS, *(path.parent for path in TASKS.glob("*/runtime.toml"))]
+RUNTIMES: Final = [ROOT / "runtimes/tasks", ROOT / "runtimes/tasks-web"]
 
 
 @pytest.mark.timeout(600)

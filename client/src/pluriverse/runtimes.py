@@ -137,7 +137,7 @@ def _table(document: dict[str, Any], name: str) -> dict[str, Any]:
 def runtimes_folders() -> Iterator[Path]:
     """Yield the folders of $PLURIVERSE_RUNTIMES, each a runtime's or one of runtimes.
 
-    Without the variable, ``runtimes`` and ``tasks`` of the checkouts that hold this package and the working folder.
+    Without the variable, ``runtimes`` of the checkouts that hold this package and the working folder.
     """
     if os.environ.get(VARIABLE):
         yield from (Path(place).expanduser().resolve() for place in os.environ[VARIABLE].split(os.pathsep) if place)
@@ -149,6 +149,4 @@ def runtimes_folders() -> Iterator[Path]:
             if place not in seen and any(place.glob(f"*/{MANIFEST}")):
                 seen.add(place)
                 yield place
-                if (parent / "tasks" / MANIFEST).is_file():
-                    yield parent / "tasks"
                 break

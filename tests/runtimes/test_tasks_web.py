@@ -1,4 +1,4 @@
-"""The sites of tasks/web and the tasks on them, without a browser."""
+"""The sites of the runtime tasks-web and the tasks on them, without a browser."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pluriverse_server.manifest.runtime import load
 from pluriverse_server.task import chance, load_tasks
 from web import SiteTask, database
 
-FOLDER: Final = Path(__file__).parents[2] / "tasks/web"
+FOLDER: Final = Path(__file__).parents[2] / "runtimes/tasks-web"
 TASKS: Final = {name: task for file in load(FOLDER).tasks for name, task in load_tasks(FOLDER / file).items()}
 SEEDS: Final = 5
 
