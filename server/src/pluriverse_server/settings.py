@@ -56,12 +56,6 @@ class Settings:
         default=True,
     )
     display_backend: DisplayBackend = _setting("xvfb: Xvfb with X0tigervnc. xvnc: Xtigervnc alone.", default="xvfb")
-    idle_timeout_s: float = _setting(
-        "Disconnect an agent after this many seconds of silence; 0: never.", "--idle-timeout", default=0.0
-    )
-    session_timeout_s: float = _setting(
-        "Disconnect an agent after this many seconds; 0: never.", "--session-timeout", default=0.0
-    )
     zoom: int | None = _setting(
         "Draw a web page N times larger, 1 to 8; by default as set in its runtime.", default=None
     )
@@ -106,10 +100,8 @@ class Settings:
             raise SettingsError("the password must be printable ASCII without a colon, at least one character")
         if (self.tls_cert is None) != (self.tls_key is None):
             raise SettingsError("TLS needs a certificate and its key: --tls-cert FILE --tls-key FILE; or --tls alone")
-        limits = (("idle", self.idle_timeout_s), ("session", self.session_timeout_s), ("drain", self.drain_s))
-        for name, seconds in limits:
-            if not 0 <= seconds < float("inf"):
-                raise SettingsError(f"the {name} time limit is {seconds} s, expected 0 (none) or more")
+        if not 0 <= self.drain_s < float("inf"):
+            raise SettingsError(f"the drain time limit is {self.drain_s} s, expected 0 (none) or more")
 
     @property
     def has_tls(self) -> bool:

@@ -255,7 +255,7 @@ async def test_paused_remote_resumes_its_episode_where_it_was(tmp_path: Path, wh
     toy = await Toy.make(tmp_path, frozen_after_s=1.0)
     port = free_port()
     arguments = ("run", str(tmp_path), "--vnc-port", str(free_port()), "--rewarder-port", str(port))
-    async with running(*arguments, "--password", "sesame", "--idle-timeout", "2") as process:
+    async with running(*arguments, "--password", "sesame") as process:
         await output_until(process, "Ctrl-C")
         program = await toy.process()
         episode = (await program.begin()).episode

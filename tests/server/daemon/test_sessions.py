@@ -5,11 +5,11 @@ import contextlib
 from pathlib import Path
 
 import pytest
-from pluriverse_protocol.reports import Frame, Reward
+from pluriverse_protocol.reports import Reward
 from pluriverse_server.daemon import sessions as module
 from pluriverse_server.daemon.sessions import MAX_CONNECTIONS
 from support.agent import connected
-from support.served import Served, playing, serving
+from support.served import Served, serving
 from support.waiting import eventually
 
 
@@ -38,43 +38,6 @@ async def test_observer_hears_everything_and_may_ping_but_not_act(tmp_path: Path
             assert "not permitted" in reply["body"]["message"]
         assert served.service.status()["agents"] == 0
         assert served.service.status()["env_id"] == "toy.First-v0"
-
-
-async def test_silent_agent_is_hung_up_on_after_the_idle_time_limit(tmp_path: Path) -> None:
-    async with serving(tmp_path, idle_timeout_s=0.5) as served, served.agent() as agent:
-        await agent.send("v0.control.ping", {})
-        assert await agent.hear_end() == 1000
-        assert "idle time limit" in agent.heard[-1]["body"]["message"]
-
-
-async def test_agent_that_steps_in_lockstep_is_not_idle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "PATROL_S", 0.05)
-    monkeypatch.setattr(module, "SELDOM_PATROL_S", 0.05)
-    clocks = {"clock": '["realtime", "lockstep"]'}
-    async with playing(tmp_path, toy_options=clocks, idle_timeout_s=0.6) as (_, agent, process):
-        await agent.reset("toy.First-v0", clock="lockstep")
-        episode = (await process.begin()).episode
-        for frame in range(8):
-            process.report(Frame(episode, frame))
-            await asyncio.sleep(0.2)
-        assert "v0.connection.close" not in agent.methods()
-        assert await agent.hear_end() == 1000
-        assert "idle time limit" in agent.heard[-1]["body"]["message"]
-
-
-async def test_agent_is_hung_up_on_after_the_session_time_limit_however_busy(tmp_path: Path) -> None:
-    async with serving(tmp_path, session_timeout_s=1.0) as served, served.agent() as agent:
-
-        async def keep_busy() -> None:
-            while True:
-                await agent.send("v0.control.ping", {})
-                await asyncio.sleep(0.05)
-
-        busy = asyncio.create_task(keep_busy())
-        assert await agent.hear_end() == 1000
-        busy.cancel()
-        await asyncio.gather(busy, return_exceptions=True)
-        assert "session time limit" in agent.heard[-1]["body"]["message"]
 
 
 async def test_connection_over_the_limit_is_told_so_and_the_others_never_notice(tmp_path: Path) -> None:

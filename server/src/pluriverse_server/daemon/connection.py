@@ -94,7 +94,7 @@ class Connection:
         self._closing = False
         self._ping_due = False
         now = asyncio.get_running_loop().time()
-        self._opened_at = self.heard_at = self.spoke_at = now
+        self.heard_at = now
         self._sending_since: float | None = None
         self._looking: asyncio.Task[None] | None = None
 
@@ -140,16 +140,10 @@ class Connection:
 
     def check(self, now: float) -> None:
         """Enforce the time limits, and ping. ``now`` is the loop's time in seconds."""
-        sessions = self._sessions
-        is_agent = sessions.agent is self
         if self._sending_since is not None and now - self._sending_since > STALLED_READER_S:
             self.hang_up(f"this connection has read nothing for {STALLED_READER_S:g} s")
         elif now - self.heard_at > SILENT_PEER_S:
             self.hang_up(f"no answer to pings for {SILENT_PEER_S:g} s")
-        elif is_agent and sessions.idle_timeout_s and now - self.spoke_at > sessions.idle_timeout_s:
-            self.hang_up(f"idle time limit: no message for {sessions.idle_timeout_s:g} s")
-        elif is_agent and sessions.session_timeout_s and now - self._opened_at > sessions.session_timeout_s:
-            self.hang_up(f"session time limit: connected for {sessions.session_timeout_s:g} s")
         else:
             self._ping_due = True
             self._wake.set()
@@ -163,7 +157,6 @@ class Connection:
             self.heard_at = asyncio.get_running_loop().time()
             match message.type:
                 case WSMsgType.TEXT:
-                    self.spoke_at = self.heard_at
                     await self._received(message.data, received_at)
                     # Not left to the sender's task, whose turn would come only after everything else that is ready.
                     await self._flush()

@@ -47,11 +47,8 @@ FAREWELL_S: Final = 0.5
 
 
 class Sessions:
-    def __init__(self, requests: Requests, *, idle_timeout_s: float, session_timeout_s: float) -> None:
-        """Time limits are seconds, 0 for none."""
+    def __init__(self, requests: Requests) -> None:
         self.requests = requests
-        self.idle_timeout_s = idle_timeout_s
-        self.session_timeout_s = session_timeout_s
         self.connections: set[Connection] = set()
         self.agent: Connection | None = None
         # The agent's, if it has a token. With no agent it is one that may come back, until the loop's time given here.
@@ -151,11 +148,6 @@ class Sessions:
             return False
         self._watched_tree_at = now
         return True
-
-    def note_step(self) -> None:
-        """Note that the agent has stepped the program, of which nothing comes by its connection here."""
-        if self.agent is not None:
-            self.agent.spoke_at = asyncio.get_running_loop().time()
 
     def has_seat(self, token: str | None) -> bool:
         """Return whether this is the token of the agent's seat, and too long to be guessed."""

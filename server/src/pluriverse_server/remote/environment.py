@@ -92,9 +92,7 @@ class EnvironmentService:
         """Use the private folder ``runtime_dir``; call ``on_change`` when the episode or its state changes."""
         self.metrics = Metrics({"vnc": vnc_proxy, "rewarder": http_auth})
         self.statistics = Statistics()
-        self.sessions = Sessions(
-            self, idle_timeout_s=settings.idle_timeout_s, session_timeout_s=settings.session_timeout_s
-        )
+        self.sessions = Sessions(self)
         self.leases = Leases(self.sessions, http_auth.secrets)
         self.program = Program(
             settings.runtime,
@@ -427,11 +425,9 @@ class EnvironmentService:
             self.metrics.late_frames.inc(max(0, report.late_frames - episode.late_frames))
             self.statistics.frame_rate.note(report.frames, now)
             if episode.environment.clock == "lockstep":
-                self.sessions.note_step()
                 self.statistics.stepped_at = now
         if isinstance(report, reports.SlotFrames):
             self.metrics.frames.inc(report.frames)
-            self.sessions.note_step()
         if isinstance(report, reports.Ready) and self.state is not None and self._kept != self.program.pid:
             self._kept = self.program.pid
             start_task(self.state.keep(), "program's start")
