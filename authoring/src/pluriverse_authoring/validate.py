@@ -343,7 +343,7 @@ def unread_digits(directory: Path, game: GameTables) -> Iterator[tuple[KeyPath, 
 def _is_bounded(source: AnySource) -> bool:
     numbers = (NumberSource, TextSource, CountSource, PythonSource)
     shares = isinstance(source, ScreenSource) and not isinstance(source, numbers)
-    exit_code = isinstance(source, ProcessSource) and source.read == "exit"
+    exit_code = isinstance(source, ProcessSource)
     whether = isinstance(source, AccessibilitySource) and "(?P<value>" not in source.pattern
     return (
         shares or exit_code or whether or any(bound is not None for bound in (source.min, source.max, source.max_jump))

@@ -287,14 +287,10 @@ class AccessibilitySource(Source):
 
 
 class ProcessSource(Source):
-    """The program's ``exit`` code (nothing while it runs), or ``pattern``'s group of its window's ``title``.
-
-    Without a group ``value`` in the pattern, it is whether a window has a title that matches.
-    """
+    """The program's ``exit`` code; nothing while it runs."""
 
     from_: Annotated[Literal["process"], Field(alias="from")]
-    read: Literal["exit", "title"]
-    pattern: Pattern = "(?P<value>.*)"
+    read: Literal["exit"]
     agree: Annotated[int, Field(ge=1, le=60)] = 1
 
 

@@ -1,4 +1,4 @@
-"""Sources beside the screen: a program's log, files, memory, exit code, window title and widgets. One module each."""
+"""Sources beside the screen: a program's log, files, memory, exit code and widgets. One module each."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .accessibility import AccessibilityReader
 from .file import FileReader
 from .log import LogReader
 from .memory import MemoryReader
-from .process import ExitReader, TitleReader
+from .process import ExitReader
 from .reader import ProgramOutput, ProgramReader, Target
 
 __all__ = ["ProgramOutput", "ProgramReader", "Target", "make_program_reader"]
@@ -26,6 +26,6 @@ def make_program_reader(table: tables.Source, target: Target) -> ProgramReader:
         case tables.AccessibilitySource():
             return AccessibilityReader(table, target)
         case tables.ProcessSource():
-            return ExitReader(target) if table.read == "exit" else TitleReader(table, target)
+            return ExitReader(target)
         case _:
             raise TypeError(f"no reader of {type(table).__name__}")
