@@ -1,14 +1,13 @@
-"""Tasks in SpeedCrunch, a calculator: what is in the session that it has saved."""
+"""Tasks in Genius, a calculator: what was worked out, by the console's output that it has saved."""
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from random import Random
 from typing import Any
 
-from hands import click, press, wait, write
+from hands import press, save_as, wait, write
 from pluriverse_server.kit import Look, Task
 from words import GOODS, word
 
@@ -16,57 +15,46 @@ Parameters = dict[str, Any]
 
 
 class _Calculation(Task):
-    """Something is worked out, and the session is saved: ``change`` returns what is typed, its result, and more."""
+    """Something is worked out, and the output saved: ``change`` returns what is typed, its result, and more."""
 
     def change(self, rng: Random) -> tuple[str, float, Parameters]:
         raise NotImplementedError
 
     def setup(self, rng: Random, home: Path) -> Parameters:
         typed, result, more = self.change(rng)
-        return {"session": f"{word(rng)}.json", "typed": typed, "result": result, **more}
+        return {"output": f"{word(rng)}.txt", "typed": typed, "result": result, **more}
 
     def check(self, p: Parameters, look: Look) -> float:
         """A number that was only written down isn't worked out."""
-        history = _session(look.home / p["session"]).get("history", [])
-        results = [_number(each) for each in history if re.search(r"[-+*/^()\u00d7\u00f7]", each["expression"][1:])]
+        worked_out = _worked_out(look.home / p["output"]).items()
+        results = [result for expression, result in worked_out if re.search(r"[-+*/^()]", expression[1:])]
         return float(any(abs(each - p["result"]) <= 0.001 * abs(p["result"]) for each in results))
 
     def oracle(self, p: Parameters, computer: Any) -> None:
-        click(computer, 500, 755)
         write(computer, f"{p['typed']}\n")
-        press(computer, "ctrl+s")
-        wait(computer, 1.0)
-        write(computer, f"{p['session']}\n")
         wait(computer)
+        press(computer, "alt+f", "t")
+        save_as(computer, p["output"])
 
     def trap_only_written(self, p: Parameters, home: Path) -> None:
-        _save(home / p["session"], str(p["result"]), p["result"])
+        _save(home / p["output"], str(p["result"]), p["result"])
 
     def trap_wrong(self, p: Parameters, home: Path) -> None:
-        _save(home / p["session"], p["typed"], p["result"] + 1 + p["result"] / 100)
+        _save(home / p["output"], p["typed"], p["result"] + 1 + p["result"] / 100)
 
 
-def _session(path: Path) -> dict[str, Any]:
-    try:
-        return json.loads(path.read_text())
-    except (OSError, ValueError):
-        return {}
-
-
-def _number(entry: dict[str, Any]) -> float:
-    try:
-        return float(entry["result"]["numeric_value"]["value"])
-    except (KeyError, TypeError, ValueError):
-        return float("nan")
+def _worked_out(path: Path) -> dict[str, float]:
+    """Return what was typed with its results, those that are whole or decimal numbers."""
+    pairs = re.findall(r"^genius> (.+)\n= (-?[\d.]+(?:e\+?\d+)?)$", path.read_text(), re.MULTILINE)
+    return {expression: float(result) for expression, result in pairs}
 
 
 def _save(path: Path, expression: str, result: float) -> None:
-    entry = {"expression": expression, "result": {"numeric_value": {"value": str(result)}}}
-    path.write_text(json.dumps({"history": [entry]}))
+    path.write_text(f"genius> {expression}\n= {result}\n")
 
 
 class CalculatorExpression(_Calculation):
-    words = "Work out {expression}, and save the session as {session} in the home folder."
+    words = "Work out {expression}, and save the console's output as {output}."
 
     def change(self, rng: Random) -> tuple[str, float, Parameters]:
         a, b, c, d = (rng.randrange(11, 100) for _ in range(4))
@@ -74,7 +62,7 @@ class CalculatorExpression(_Calculation):
 
 
 class CalculatorPower(_Calculation):
-    words = "Work out {base} to the power of {exponent}, and save the session as {session} in the home folder."
+    words = "Work out {base} to the power of {exponent}, and save the console's output as {output}."
 
     def change(self, rng: Random) -> tuple[str, float, Parameters]:
         base, exponent = rng.randrange(3, 10), rng.randrange(5, 13)
@@ -82,7 +70,7 @@ class CalculatorPower(_Calculation):
 
 
 class CalculatorBill(_Calculation):
-    words = "Work out what {counts} cost together, and save the session as {session} in the home folder."
+    words = "Work out what {counts} cost together, and save the console's output as {output}."
 
     def change(self, rng: Random) -> tuple[str, float, Parameters]:
         rows = [(rng.randrange(2, 30), goods, rng.randrange(2, 40)) for goods in rng.sample(GOODS, 3)]
@@ -92,26 +80,30 @@ class CalculatorBill(_Calculation):
 
 
 class CalculatorMean(_Calculation):
-    words = "Work out the mean of {numbers}, and save the session as {session} in the home folder."
+    words = "Work out the mean of {numbers} as a decimal number, and save the console's output as {output}."
 
     def change(self, rng: Random) -> tuple[str, float, Parameters]:
         numbers = [rng.randrange(10, 500) for _ in range(5)]
         joined = "+".join(map(str, numbers))
-        return f"({joined})/5", sum(numbers) / 5, {"numbers": ", ".join(map(str, numbers))}
+        return f"({joined})/5.0", sum(numbers) / 5, {"numbers": ", ".join(map(str, numbers))}
 
 
 class CalculatorTax(_Calculation):
     words = (
-        "A {what} costs {net} before {tax} % of tax. Work out its price with tax, and save the session as {session}."
+        "A {what} costs {net} before {tax} % of tax. Work out its price with tax as a decimal number, and save the "
+        "console's output as {output}."
     )
 
     def change(self, rng: Random) -> tuple[str, float, Parameters]:
         net, tax = rng.randrange(50, 900), rng.randrange(5, 26)
-        return f"{net}*(100+{tax})/100", net * (100 + tax) / 100, {"what": word(rng), "net": net, "tax": tax}
+        return f"{net}*(100+{tax})/100.0", net * (100 + tax) / 100, {"what": word(rng), "net": net, "tax": tax}
 
 
 class CalculatorRoot(_Calculation):
-    words = "Work out how long the diagonal of a field of {width} by {length} m is, and save the session as {session}."
+    words = (
+        "Work out how long the diagonal of a field of {width} by {length} m is, and save the console's output as "
+        "{output}."
+    )
     difficulty = 2
 
     def change(self, rng: Random) -> tuple[str, float, Parameters]:
@@ -122,27 +114,25 @@ class CalculatorRoot(_Calculation):
 
 class CalculatorInterest(_Calculation):
     words = (
-        "{capital} earn {rate} % of interest a year, which is added at each year's end. Work out what they are after "
-        "{years} years, and save the session as {session} in the home folder."
+        "{capital} earn {rate} % of interest a year, which is added at each year's end. Work out as a decimal "
+        "number what they are after {years} years, and save the console's output as {output}."
     )
     difficulty = 2
 
     def change(self, rng: Random) -> tuple[str, float, Parameters]:
         capital, rate, years = 100 * rng.randrange(5, 90), rng.randrange(2, 9), rng.randrange(3, 12)
         more = {"capital": capital, "rate": rate, "years": years}
-        return f"{capital}*(1+{rate}/100)^{years}", capital * (1 + rate / 100) ** years, more
+        return f"{capital}*(1+{rate}/100.0)^{years}", capital * (1 + rate / 100) ** years, more
 
 
 class CalculatorVariable(_Calculation):
-    words = "Set the variable {name} to {one} times {other}, and save the session as {session} in the home folder."
+    words = "Set the variable {name} to {one} times {other}, and save the console's output as {output}."
 
     def change(self, rng: Random) -> tuple[str, float, Parameters]:
         name, one, other = f"{word(rng)}{rng.randrange(10)}", rng.randrange(11, 99), rng.randrange(11, 99)
         return f"{name}={one}*{other}", one * other, {"name": name, "one": one, "other": other}
 
     def check(self, p: Parameters, look: Look) -> float:
-        variables = _session(look.home / p["session"]).get("variables", [])
-        values = [
-            float(each["value"]["numeric_value"]["value"]) for each in variables if each["identifier"] == p["name"]
-        ]
+        worked_out = _worked_out(look.home / p["output"]).items()
+        values = [value for expression, value in worked_out if re.match(rf"{p['name']}\s*:?=", expression)]
         return super().check(p, look) * (values == [p["result"]])
