@@ -32,6 +32,10 @@ PATIENCE_S: Final = 60.0
 # Conditions come true between two looks of this length apart; it costs Chromium a millisecond each.
 POLL_S: Final = 0.02
 
+# The viewer's page loads most of its scripts once it is complete, and says so if it can't.
+OPENING: Final = "document.querySelector('#opening p')?.textContent"
+LOADED: Final = f"document.readyState === 'complete' && !/^(Loading|Connecting to (?!the))/.test({OPENING})"
+
 JSON = Any
 
 
@@ -81,12 +85,12 @@ class Chromium:
 
     async def open(self, url: str) -> None:
         """Go to ``url``; returns once the page and its scripts are loaded."""
+        known = len(self.errors)
         await self.call("Page.navigate", url=url)
-        await self.wait_until("document.readyState === 'complete'", timeout_s=CALL_TIMEOUT_S)
+        await self.wait_until(LOADED, timeout_s=CALL_TIMEOUT_S)
         # Loading ends where a container comes or goes meanwhile, with its part of the machine's network.
-        disturbed = [error for error in self.errors if "ERR_NETWORK_CHANGED" in error]
-        if disturbed:
-            self.errors[:] = [error for error in self.errors if error not in disturbed]
+        if any("ERR_NETWORK_CHANGED" in error for error in self.errors[known:]):
+            del self.errors[known:]
             await self.open(url)
 
     async def evaluate(self, script: str) -> JSON:
