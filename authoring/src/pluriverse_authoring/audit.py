@@ -12,6 +12,7 @@ import string
 import tempfile
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal, cast
@@ -259,18 +260,27 @@ def _found_in(directory: Path) -> Generator[None]:
 
 
 def _audits(audits: Sequence[Audit], seeds: int) -> Iterator[Found]:
-    """Run audits on one remote, unless it breaks, and yield what each finds."""
+    """Run audits on remotes, one for each core, and yield what each finds, in their order."""
+    free: list[Computer] = []
+    try:
+        with ThreadPoolExecutor(os.cpu_count()) as threads:
+            yield from threads.map(lambda each: _run(each, seeds, free), audits)
+    finally:
+        for computer in free:
+            computer.close()
+
+
+def _run(audit: Audit, seeds: int, free: list[Computer]) -> Found:
+    """Run an audit on a remote that is free, or on another; one that breaks isn't used again."""
     with contextlib.ExitStack() as opened:
-        computer: Computer | None = None
-        for each in audits:
-            try:
-                computer = computer or opened.enter_context(Computer(each.found.env_id, "local:1"))
-                each.run(computer, seeds)
-            except (PluriverseError, TaskError) as error:
-                each.found.problems.append(f"{type(error).__name__}: {error}")
-                opened.close()
-                computer = None
-            yield each.found
+        try:
+            computer = opened.enter_context(free.pop() if free else Computer(audit.found.env_id, "local:1"))
+            audit.run(computer, seeds)
+            free.append(computer)
+            opened.pop_all()
+        except (PluriverseError, TaskError) as error:
+            audit.found.problems.append(f"{type(error).__name__}: {error}")
+    return audit.found
 
 
 def _row(found: Found) -> list[str]:
