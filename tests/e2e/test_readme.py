@@ -117,7 +117,7 @@ def samples() -> list[Any]:
         pytest.param(sample, id=f"{document}-{number}", marks=[] if document == "README.md" else pytest.mark.slow)
         for document in ("README.md", "docs/agents.md", "docs/fleet.md", "docs/interfaces.md", "docs/time.md")
         for number, sample in enumerate(re.findall(r"(?s)```python\n(.*?)```", (ROOT / document).read_text()))
-        if ("open_pool" if document == "docs/fleet.md" else "pluriverse") in sample
+        if ("pluriverse.remotes import" if document == "docs/fleet.md" else "pluriverse") in sample
     ]
 
 

@@ -18,6 +18,8 @@ from .engine import Engine, EngineOptions
 from .manager import Attached, RemoteManager, StartedRemotes
 from .options import parse_options
 from .pool import MAX_REMOTES, Pool
+from .progress import starting
+from .shared import SCHEME, Borrowed, Shared
 
 # From nothing to a running environment takes a second; on a machine that starts dozens at once, some more.
 START_S: Final = 60.0
@@ -34,8 +36,8 @@ ENGINES: Final[Mapping[str, tuple[str, str]]] = {
 
 _EXPECTED: Final = (
     f"a number of 1 to {MAX_REMOTES}, 'docker:4' or another engine ({', '.join(ENGINES)}) with options after a '?', "
-    "'vnc://HOST:5900+15900,…?password=…', 'pluriverse://HOST:15900,…', 'pluriverses://HOST:15900,…' with TLS, or a "
-    "manager with n, start, replace and close"
+    "'vnc://HOST:5900+15900,…?password=…', 'pluriverse://HOST:15900,…', 'pluriverses://HOST:15900,…' with TLS, what "
+    "share() returns as url, or a manager with n, start, replace and close"
 )
 
 _COUNTED: Final = re.compile(r"(?:([a-z]+):)?([0-9]{1,9})(?:\?(.*))?")
@@ -49,6 +51,7 @@ def parse(remotes: int | str | RemoteManager, env_id: str | None, *, start_timeo
     one machine. Options of the engine come after a ``?``: ``"docker:4?memory=2Gi&warm=1"``.
     ``"vnc://host:5900+15900,…?password=…"`` attaches to remotes that run already, as do ``"pluriverse://host:15900,…"``
     by one port and ``"pluriverses://…"`` by one with TLS; without ``?password=`` it is taken from $PLURIVERSE_PASSWORD.
+    ``"shared:…"`` takes one of those of ``share``.
     A manager is returned as it is.
 
     Raises:
@@ -57,7 +60,10 @@ def parse(remotes: int | str | RemoteManager, env_id: str | None, *, start_timeo
     start_timeout_s = validation.number("start_timeout_s", start_timeout_s, above=0)
     if isinstance(remotes, RemoteManager):
         return remotes
-    if isinstance(remotes, str) and remotes.partition(":")[0] in SCHEMES:
+    scheme, _, path = remotes.partition(":") if isinstance(remotes, str) else ("", "", "")
+    if scheme == SCHEME:
+        return Borrowed(path, start_timeout_s)
+    if isinstance(remotes, str) and scheme in SCHEMES:
         return Attached(parse_addresses(remotes, os.environ.get(PASSWORD_VARIABLE)))
     match = _COUNTED.fullmatch(remotes if isinstance(remotes, str) else _number(remotes))
     if match is None or not 0 < int(match[2]) <= MAX_REMOTES or not (match[1] is None or match[1] in ENGINES):
@@ -77,6 +83,20 @@ def open_pool(engine: str, env_id: str, *, start_timeout_s: float = START_S) -> 
     pool = _pool(name, query, env_id, validation.number("start_timeout_s", start_timeout_s, above=0))
     pool.refill()
     return pool
+
+
+def share(remotes: int | str | RemoteManager, env_id: str | None, *, start_timeout_s: float = START_S) -> Shared:
+    """Start or find ``remotes``, as ``parse`` has it, for the processes of this machine to share; blocks.
+
+    ``remotes=shared.url`` takes one of them, in any of these processes, and waits for as long as it may take to start.
+
+    Raises:
+        ConfigurationError: they have another form, or are unavailable here; says what fixes it.
+        RemoteUnavailable: one could not be started.
+    """
+    manager = parse(remotes, env_id, start_timeout_s=start_timeout_s)
+    with starting(manager.n, env_id or "remotes") as progress:
+        return Shared(manager, progress)
 
 
 def _pool(engine: str | None, query: str, env_id: str | None, start_timeout_s: float) -> Pool[Any]:
