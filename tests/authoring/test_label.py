@@ -174,35 +174,6 @@ async def test_recorded_episodes_are_accepted_and_an_end_stays_where_the_next_be
     assert browser.errors == []
 
 
-async def test_what_a_program_proposed_is_no_label_until_it_is_accepted_one_by_one_by_doubt_or_all(
-    tmp_path: Path, browser: Chromium
-) -> None:
-    path = recorded(tmp_path / "first.plrec", [picture(at) for at in range(5)])
-    said = {
-        "by": {"score": "vision"},
-        "sources": {"score": [[0, 0, 1], [1, 5, 0.9], [2, 9, 0.3], [3, 12, 0.6], [4, 12, 1]]},
-    }
-    (tmp_path / "first.proposals.json").write_text(json.dumps(said))
-    async with labelling(path, {"score": Known([0, 0, 8, 8], "number")}) as served:
-        await opened(browser, served)
-        assert served.saved == {}
-        await press(browser, "d")
-        await browser.wait_until(f"{MOMENT}.includes('frame 3 of 5')")
-        assert await browser.evaluate("document.getElementById('read').textContent") == "9 (30 % confident)"
-        await press(browser, "8", "Enter", "d")
-        await browser.wait_until(f"{MOMENT}.includes('frame 4 of 5')")
-        await press(browser, "Enter")
-        await eventually(lambda: served.saved.get("proposed") == {"score": [3]})
-        assert served.saved["sources"] == {"score": [[2, 8], [3, 12]]}
-        await press(browser, "a")
-        await eventually(lambda: served.saved.get("proposed") == {"score": [0, 1, 3]})
-        assert served.saved["sources"] == {"score": [[0, 0], [1, 5], [2, 8], [3, 12]]}
-        await press(browser, "5", "Enter")
-        await eventually(lambda: served.saved.get("proposed") == {"score": [0, 1]})
-        assert "accepted" in (await browser.evaluate(ROWS))[0]
-    assert browser.errors == []
-
-
 async def test_rewards_are_worked_out_from_what_the_score_was_in_each_episode(
     served: Served, browser: Chromium
 ) -> None:

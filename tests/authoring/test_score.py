@@ -304,8 +304,7 @@ def test_labels_that_nobody_entered_and_ends_that_never_occurred_are_told(tmp_pa
     status, text = told(tmp_path)
     assert status == 0
     assert (
-        f"{path}: 0 labels entered by a person, 11 accepted as proposed; not compared with the picture by a person"
-        in text
+        f"{path}: 0 labels entered by a person, 11 accepted as read; not compared with the picture by a person" in text
     )
     assert "toy.Bar-v0: done won never occurred; record an episode that ends so" in text
     assert "toy.Bar-v0: truncated stuck never occurred" in text

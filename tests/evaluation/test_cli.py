@@ -82,10 +82,13 @@ def test_run_that_is_ended_with_ctrl_c_keeps_what_was_played(suite: Path, tmp_pa
 @pytest.mark.slow
 def test_agent_that_hangs_is_not_waited_for_after_a_second_ctrl_c(suite: Path, tmp_path: Path) -> None:
     begun = tmp_path / "begun"
-    agent = f"command:sh -c 'head -n 2 > {begun}; cat'"
-    arguments = [str(suite), "-a", agent, "-r", "local:1", "-m", "paused", "--out", str(tmp_path / "out")]
+    agent = tmp_path / "agent.py"
+    agent.write_text(
+        f"import pathlib, time\n\ndef hang(_):\n    pathlib.Path({str(begun)!r}).touch()\n    time.sleep(3600)\n"
+    )
+    arguments = [str(suite), "-a", f"{agent}:hang", "-r", "local:1", "-m", "paused", "--out", str(tmp_path / "out")]
     process = subprocess.Popen([*COMMAND, *arguments], env=ENVIRONMENT, stdout=subprocess.PIPE, text=True)
-    until(lambda: begun.exists() and "image" in begun.read_text())
+    until(begun.exists)
     process.send_signal(signal.SIGINT)
     with pytest.raises(subprocess.TimeoutExpired):
         process.wait(1)

@@ -21,7 +21,7 @@ CUT = """[...document.querySelectorAll("svg text")].filter((text) => {
 def folder(tmp_path: Path) -> Folder:
     folder = Folder(tmp_path)
     folder.begin(
-        run("command:<b>bold</b>", modes=["paused", "live+200"], tasks=["pong", "maze"], scales={"pong": (-2, 2)})
+        run("openai:<b>bold</b>", modes=["paused", "live+200"], tasks=["pong", "maze"], scales={"pong": (-2, 2)})
     )
     for seed, score in enumerate((10, 90, 50)):
         name = f"recordings/pong-paused-{seed}.plrec"
@@ -49,7 +49,7 @@ async def test_page_has_a_drawing_scores_lags_and_a_film_of_the_median_run(folde
             await browser.resize(width, 844)
             assert await browser.evaluate("document.documentElement.scrollWidth <= innerWidth")
             assert await browser.evaluate(CUT) == []
-        assert await browser.evaluate("document.querySelector('h1').textContent") == "command:<b>bold</b> on small 1"
+        assert await browser.evaluate("document.querySelector('h1').textContent") == "openai:<b>bold</b> on small 1"
         text = await browser.evaluate("document.body.innerText")
         assert browser.errors == []
     finally:

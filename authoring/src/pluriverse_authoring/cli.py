@@ -210,39 +210,15 @@ def record(
 
 def label(
     recording: RecordingArgument,
-    propose: Annotated[
-        str | None,
-        typer.Option(
-            metavar="CMD",
-            help="Let this program propose labels.",
-            show_default=False,
-        ),
-    ] = None,
-    source: Annotated[
-        str | None, typer.Option(help="With --propose: only this source; by default all.", show_default=False)
-    ] = None,
-    frames: Annotated[
-        bool, typer.Option("--frames", help="With --propose: send whole pictures, not only the source's region.")
-    ] = False,
     port: Annotated[int, typer.Option(min=0, max=65535, help="The page's port; 0: any free port.")] = 0,
 ) -> None:
     """Label a recording's true score and the beginnings and ends of its episodes in the browser.
 
     Step through it frame by frame with the keyboard. The sources' readings are proposed; each label is saved at once to
     NAME.labels.json beside the recording.
-
-    With --propose a program proposes a value for each distinct picture instead; a proposal becomes a label when you
-    accept it. The program reads and writes one line of JSON per picture (docs/authoring.md). The proposals are kept in
-    NAME.proposals.json for the next time.
     """
     from .label import label_recording
 
-    if propose is not None:
-        from .propose import propose as ask
-
-        ask(recording, propose, source, typer.echo, frames=frames)
-    elif source is not None or frames:
-        fail("--source and --frames need --propose", EXIT_USAGE)
     asyncio.run(label_recording(recording, port, typer.echo))
 
 

@@ -68,7 +68,7 @@ class Result:
     """One recording's score. ``seconds`` is the time of its last cycle.
 
     ``apart``: how far the sum of reward ever was from the true one. ``recorded_with``: another version of the runtime.
-    ``labels``: how many a person entered, and how many were accepted as proposed.
+    ``labels``: how many a person entered, and how many were accepted as read.
     """
 
     environment: str

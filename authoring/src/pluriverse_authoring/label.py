@@ -40,7 +40,6 @@ from pluriverse_authoring.labels import (
     game_of,
     labels_path,
     read_labels,
-    read_proposals,
     write_table,
 )
 
@@ -95,7 +94,6 @@ class LabelServer:
         self._path = path
         self._labels_path = labels_path(path)
         self._labels = read_labels(self._labels_path) if self._labels_path.exists() else Labels(recording=path.name)
-        self._proposals = read_proposals(path)
         self._known = known
         self._earned = earned
         self._saving = asyncio.Lock()
@@ -133,10 +131,9 @@ class LabelServer:
         sources = {
             name: {
                 "changes": read.get(name, []),
-                "proposed": self._proposals.sources.get(name, []),
                 **asdict(self._known.get(name, Known())),
             }
-            for name in dict.fromkeys((*regions, *read, *self._proposals.sources, *self._labels.sources))
+            for name in dict.fromkeys((*regions, *read, *self._labels.sources))
         }
         return web.json_response(
             {

@@ -8,13 +8,13 @@ from __future__ import annotations
 import os
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Final, Literal, TypeVar
+from typing import Annotated, Final, Literal
 
 from pluriverse_protocol.recording_file import SUFFIX
 from pluriverse_protocol.recordings import Header
 from pluriverse_server.manifest.game import GameTables, SourceName
 from pluriverse_server.manifest.runtime import ManifestError, describe, load
-from pluriverse_server.manifest.sources import MAX_SOURCES, Share
+from pluriverse_server.manifest.sources import MAX_SOURCES
 from pluriverse_server.manifest.table import Table
 from pydantic import Field, ValidationError, field_validator, model_validator
 
@@ -23,20 +23,15 @@ from pluriverse_authoring import AuthoringError
 # Where a runtime's recordings are, and their labels beside them.
 FOLDER: Final = "recordings"
 LABELS_SUFFIX: Final = ".labels.json"
-PROPOSALS_SUFFIX: Final = ".proposals.json"
 
 # A person labels some hundreds.
 MAX_LABELS: Final = 100_000
 MAX_EPISODES: Final = 10_000
 MAX_LABELS_BYTES: Final = 16 * 1024 * 1024
 
-_T = TypeVar("_T", bound=Table)
-
 Time = Annotated[float, Field(ge=0, le=86_400)]
 Text = Annotated[str, Field(max_length=1000)]
 LabelledValue = tuple[Time, bool | float | Text | None]
-# From when on, what, and how sure the program is.
-Proposal = tuple[Time, bool | float | Text, Share]
 LabelledValues = Annotated[list[LabelledValue], Field(max_length=MAX_LABELS)]
 
 
@@ -61,7 +56,7 @@ class Labels(Table):
     """The labels of one recording. ``rewards``: when each was first visible, and its amount.
 
     ``proposed`` are the times, by source, "episodes" and "rewards", of the labels that a person accepted as they were
-    read, proposed or computed, and didn't enter.
+    read or computed, and didn't enter.
     """
 
     recording: Annotated[str, Field(min_length=1, max_length=255)]
@@ -74,7 +69,7 @@ class Labels(Table):
 
     @property
     def entered_and_accepted(self) -> tuple[int, int]:
-        """How many labels a person entered, and how many were accepted as proposed."""
+        """How many labels a person entered, and how many were accepted as read."""
         times = {name: [at for at, _ in steps] for name, steps in self.sources.items()}
         times["rewards"] = [*times.get("rewards", []), *(at for at, _ in self.rewards)]
         marks = [at for one in self.episodes for at in (one.begin, one.end) if at is not None]
@@ -107,15 +102,6 @@ class Labels(Table):
         return rewards
 
 
-class Proposals(Table):
-    """A program's proposals for each source by time, and its command, ``by``; they aren't labels."""
-
-    by: Annotated[dict[SourceName, Text], Field(max_length=MAX_SOURCES)] = {}
-    sources: Annotated[
-        dict[SourceName, Annotated[list[Proposal], Field(max_length=MAX_LABELS)]], Field(max_length=MAX_SOURCES)
-    ] = {}
-
-
 def labels_path(recording: Path) -> Path:
     return beside(recording, LABELS_SUFFIX)
 
@@ -128,24 +114,10 @@ def read_labels(path: Path) -> Labels:
     """Read a file of labels; raise AuthoringError, with a line for each problem, if it can't be used."""
     if not path.exists():
         raise AuthoringError(f"{path}: no such file; make it with: pluriverse-server label")
-    return _read(path, Labels)
-
-
-def proposals_path(recording: Path) -> Path:
-    return beside(recording, PROPOSALS_SUFFIX)
-
-
-def read_proposals(recording: Path) -> Proposals:
-    """Return a recording's proposals, none if there is no file; raise AuthoringError if it can't be used."""
-    path = proposals_path(recording)
-    return _read(path, Proposals) if path.exists() else Proposals()
-
-
-def _read(path: Path, kind: type[_T]) -> _T:
     try:
         if path.stat().st_size > MAX_LABELS_BYTES:
             raise AuthoringError(f"{path}: over {MAX_LABELS_BYTES} bytes")
-        return kind.model_validate_json(path.read_bytes())
+        return Labels.model_validate_json(path.read_bytes())
     except OSError as error:
         raise AuthoringError(f"{path}: can't be read: {error.strerror}") from error
     except ValidationError as error:

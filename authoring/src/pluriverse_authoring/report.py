@@ -109,7 +109,7 @@ def print_results(
     for path, result in results.items():
         entered, accepted = result.labels
         unseen = "" if entered or not accepted else "; not compared with the picture by a person"
-        _say(console, f"{path}: {entered} labels entered by a person, {accepted} accepted as proposed{unseen}")
+        _say(console, f"{path}: {entered} labels entered by a person, {accepted} accepted as read{unseen}")
         if not result.perfect:
             where = f"; see {beside(path, PICTURES_SUFFIX)}" if written else ""
             _say(console, f"{path}: {len(result.disagreements)} disagreements{where}")

@@ -55,7 +55,7 @@ def run(
         typer.Option(
             "--agent",
             "-a",
-            help="random, still or scripted; FILE.py:NAME or MODULE:NAME; openai:MODEL; command:WORDS; or mcp:WORDS.",
+            help="random, still or scripted; FILE.py:NAME or MODULE:NAME; openai:MODEL; or mcp:WORDS.",
         ),
     ] = "random",
     remotes: RemotesOption = "1",

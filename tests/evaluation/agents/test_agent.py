@@ -42,7 +42,7 @@ def test_agent_sees_the_game_its_time_and_what_was_earned_until_it_is_over(play:
     assert sum(each.reward for each in seen) + play.standing().reward == play.total_reward
 
 
-@pytest.mark.parametrize("name", ["", "clever", "random:2", "openai:", "command:", "mcp:", "nowhere:agent", ":agent"])
+@pytest.mark.parametrize("name", ["", "clever", "random:2", "openai:", "mcp:", "nowhere:agent", ":agent"])
 def test_agent_that_is_not_there_is_refused_with_what_there_is(name: str) -> None:
     with pytest.raises(ConfigurationError, match="--agent"):
         open_agent(name)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pluriverse.errors import ConfigurationError
 
 from .agent import Agent, AgentFailed, Seen, hold
-from .command import CommandAgent
 from .endpoint import EndpointAgent
 from .mcp_client import McpAgent
 from .python import python_agent
@@ -19,7 +18,6 @@ KINDS = """
   scripted                     the script that the suite has for a task
   FILE.py:NAME, MODULE:NAME    Python: a function of what is seen, a class of such, or a Gymnasium policy (with predict)
   openai:MODEL                 a model behind an endpoint that speaks OpenAI's chat completions (--endpoint)
-  command:WORDS                a program that reads what is seen and writes what it does, in JSON lines
   mcp:WORDS                    a program that is told where an MCP server is, and plays through it"""
 
 
@@ -38,8 +36,6 @@ def open_agent(name: str, endpoint: str | None = None) -> Agent:
             return ScriptedAgent()
         case ("openai", ":", model) if model:
             return EndpointAgent(model, endpoint)
-        case ("command", ":", words) if words:
-            return CommandAgent(words)
         case ("mcp", ":", words) if words:
             return McpAgent(words)
         case (where, ":", attribute) if where and attribute:

@@ -7,6 +7,7 @@ import importlib
 import os
 import secrets
 import shlex
+import signal
 import socket
 import subprocess
 import threading
@@ -19,11 +20,13 @@ from pluriverse.errors import ConfigurationError, needed
 from pluriverse_eval.play import Play
 
 from .agent import AgentFailed
-from .command import stop
 
 # How often the episode is looked at while the program plays, and how long a program may play one.
 LOOK_S: Final = 0.2
 EPISODE_S: Final = 3600.0
+
+# Within which a program ends that is told to.
+END_S: Final = 5.0
 
 HOST: Final = "127.0.0.1"
 
@@ -63,7 +66,7 @@ class McpAgent:
                         process.wait(LOOK_S)
                         break
             finally:
-                stop(process)
+                _stop(process)
         if not play.over and process.returncode:
             raise AgentFailed(f"the program ended with status {process.returncode} before the episode was over")
 
@@ -94,3 +97,16 @@ def serving(play: Play, token: str) -> Generator[tuple[str, str]]:
             server.should_exit = True
             thread.join()
             computers.close(handle)
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    """End a process that leads a group, and its group: kindly at first."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        try:
+            os.killpg(process.pid, number)
+            process.wait(END_S)
+        except ProcessLookupError:
+            process.wait()
+            return
+        except subprocess.TimeoutExpired:
+            continue

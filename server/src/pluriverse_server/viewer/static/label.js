@@ -1,14 +1,11 @@
 // Shows a recording frame by frame with its readings, and takes the labels.
 
-import { percent } from "./format.js";
 import { EPISODES, Labels, REWARDS } from "./labels.js";
 import { Timeline } from "./timeline.js";
 
 const LEAP = 10;
 // How many of the next pictures are fetched in advance.
 const AHEAD = 4;
-// Below this, what a program proposed is shown as doubtful; sources believe no less sure readings by default.
-const SURE = 0.8;
 
 const $ = (id) => document.getElementById(id);
 const seconds = (time) => `${Math.floor(time / 60)}:${(time % 60).toFixed(3).padStart(6, "0")}`;
@@ -44,13 +41,9 @@ function proposed(name) {
     }
     return [...sums].map(([at, amount]) => [at, amount, false]);
   }
-  const { proposed: said, changes: read } = recording.sources[name];
-  if (said.length) {
-    return said.map(([at, value, sure]) => [at, value, sure < SURE, { state: `${percent(sure)} confident`, sure }]);
-  }
   let last;
   const changes = [];
-  for (const [at, value, raw, state] of read) {
+  for (const [at, value, raw, state] of recording.sources[name].changes) {
     const doubtful = !["ok", "unsettled", "nothing"].includes(state);
     if (value !== last || doubtful) changes.push([at, value, doubtful, { raw, state }]);
     last = value;
@@ -72,7 +65,7 @@ function readText(name, time) {
     const value = readAt(name, time);
     return value == null && name in recording.sources ? "no reading" : shown(value);
   }
-  return raw === undefined ? `${shown(value)} (${state})` : `${shown(value)} (${state}: ${shown(raw)})`;
+  return `${shown(value)} (${state}: ${shown(raw)})`;
 }
 
 /** The last frame until a time, or else the first. */
@@ -248,35 +241,19 @@ function acceptEpisodes(events) {
   );
 }
 
-/** Whether a program proposed this source's values. */
-function isProposed(name) {
-  return Boolean(recording.sources[name]?.proposed.length);
-}
-
 function acceptAll() {
   if (track === EPISODES) return acceptEpisodes(proposals[track]);
   if (track === REWARDS && recording.earned) return acceptComputed();
   // The same value twice in a row is no change.
   const all = proposals[track];
   const changed = all.filter(([, value], i) => value != null && (track === REWARDS || value !== all[i - 1]?.[1]));
-  // A person's labels aren't overruled by a program's proposals.
-  const said = new Set(isProposed(track) ? labels.list(track).map(([at]) => at) : []);
-  labels.setAll(track, changed.filter(([at]) => !said.has(at)).map(([at, value]) => [at, value, true]));
+  labels.setAll(track, changed.map(([at, value]) => [at, value, true]));
 }
 
 function acceptComputed() {
   // What is earned is earned within episodes.
   $("entry-error").textContent = labels.list(EPISODES).length ? "" : "Label the episodes first.";
   labels.computeRewards(recording.earned);
-}
-
-/** Go to the least sure proposal that isn't true yet, and has no label at its frame. */
-function leapToDoubt() {
-  const labelled = new Set(labels.list(track).map(([at]) => frameAt(at)));
-  const open = proposals[track]
-    .filter(([at, value, , { sure } = {}]) => sure !== undefined && !labelled.has(frameAt(at)) && labels.at(track, at) !== value)
-    .sort(([, , , a], [, , , b]) => a.sure - b.sure);
-  if (open.length) show(frameAt(open[0][0]));
 }
 
 /** Go to the next proposed change, or with -1 to the previous one. */
@@ -302,7 +279,6 @@ const KEYS = {
   a: acceptAll,
   n: () => leap(1),
   p: () => leap(-1),
-  d: leapToDoubt,
   v: () => $("value").focus(),
   b: () => labels.begin(now()),
   e: () => labels.end(now()),

@@ -46,7 +46,7 @@ export class Labels {
     return episode && (episode.end === time ? `ended, ${episode.done ?? "otherwise"}` : "running");
   }
 
-  /** Whether the label at exactly this time was accepted as it was read, proposed or computed, not entered. */
+  /** Whether the label at exactly this time was accepted as it was read or computed, not entered. */
   wasAccepted(track, time) {
     return (this.#document.proposed?.[track] ?? []).includes(time);
   }
