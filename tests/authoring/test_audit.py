@@ -26,6 +26,15 @@ def test_a_good_task_passes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert "0 problems" in capsys.readouterr().out
 
 
+def test_tasks_that_are_played_beside_each_other_are_told_in_their_order(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    audit(write_tasks(tmp_path / "typing"), ["typing.TypeAsItChanges-v0", "typing.TypeWord-v0"], 1)
+    first, second, *_ = capsys.readouterr().out.splitlines()
+    assert first == "typing.TypeWord-v0: 0 problems"
+    assert second.startswith("typing.TypeAsItChanges-v0: ")
+
+
 @pytest.mark.parametrize("wrong", WRONG)
 def test_a_task_fails_that(tmp_path: Path, wrong: str, capsys: pytest.CaptureFixture[str]) -> None:
     right, written, said = WRONG[wrong]
