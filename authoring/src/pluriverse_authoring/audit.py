@@ -274,7 +274,7 @@ def _run(audit: Audit, seeds: int, free: list[Computer]) -> Found:
     """Run an audit on a remote that is free, or on another; one that breaks isn't used again."""
     with contextlib.ExitStack() as opened:
         try:
-            computer = opened.enter_context(free.pop() if free else Computer(audit.found.env_id, "local:1"))
+            computer = opened.enter_context(free.pop() if free else Computer(audit.found.env_id, "local:1", clock=None))
             audit.run(computer, seeds)
             free.append(computer)
             opened.pop_all()
