@@ -17,6 +17,13 @@ from support.served import PASSWORD
 pytestmark = pytest.mark.browser
 
 BEGINS = "<script>game.begin(0)</script>"
+# Notes that the pointer was moved, and tells what it has noted.
+SERVE = """
+def respond(request, home):
+    if request.path == "/moved":
+        (home / "moved").touch()
+    return "".join(path.name for path in home.iterdir())
+"""
 HANGS = "<script>on.h = () => { for (;;); }</script>"
 
 
@@ -72,6 +79,28 @@ async def test_pages_of_other_environments_stay_for_their_next_episodes_and_get_
                     answer = await ask(agent, first, "a")
                     assert isinstance(answer, StepReply)
                     assert answer.reward == 1.0
+
+
+async def test_what_a_page_does_as_its_episode_ends_is_gone_in_the_next() -> None:
+    place = 'files = "www"\nstart = "{env.page}.html"\nserve = "serve.py"'
+    kept = "fetch(`/kept`).then((answer) => answer.text())"
+    begin = f'begin = "{kept}.then((kept) => game.begin(kept + localStorage.length))"'
+    page = """<script>
+      onmousemove = () => { localStorage.setItem("moved", 1); fetch("/moved") };
+    </script>"""
+    with short_folder() as folder:
+        (folder / "serve.py").write_text(SERVE)
+        async with page_remote(write_runtime(folder, {"A": page}, begin, place=place)) as remote:
+            await remote.play("A", clock="lockstep")
+            async with connected(remote.port, PASSWORD, path="/step") as agent:
+                for _ in range(3):
+                    first = await heard(agent)
+                    assert isinstance(first.message, FirstFrame)
+                    assert first.message.text == "seed 0"
+                    step = {"n": 1, "events": [["PointerEvent", 40, 40, 0]]}
+                    await agent.send("v0.agent.step", step, episode_id=str(first.headers.episode_id))
+                    assert isinstance((await heard(agent)).message, StepReply)
+                    await remote.play("A", clock="lockstep")
 
 
 @pytest.mark.slow

@@ -95,14 +95,13 @@ class Display:
     def separate_clicks(self) -> None:
         self._injector.separate_clicks()
 
-    def begin(self, x: int, y: int) -> Iterator[None]:
-        """Release every key and button, and move the pointer to ``x``, ``y``; yield after each.
-
-        From now on keys that are held don't repeat: they would by real time.
-        """
+    def release(self) -> Iterator[None]:
+        """Release every key and button, and yield after each. From now on none repeats: it would by real time."""
         self._injector.repeat_keys(on=False)
         yield from self._injector.release_one_by_one()
-        yield from self._injector.apply_one_by_one([PointerEvent(x, y, 0)])
+
+    def move(self, x: int, y: int) -> None:
+        self._injector.apply([PointerEvent(x, y, 0)])
 
     def grab(self, box: Box) -> Pixels:
         return self._grabber.grab_within(box)
@@ -178,16 +177,21 @@ class PageClock:
         """
         self._fps, self.frames, self._turned, self._buttons = fps, 0, 0, 0
         self._watch()
-        await self._deal_with(self._display.client.begin(*self._corner))
+        await self._deal_with(self._display.client.release())
+        await self._display.run(lambda display: display.move(*self._corner))
+        await self._rest()
 
     async def start(self, ready: Callable[[], bool]) -> None:
         """Let the page begin, and no more time pass than it needs until ``ready``. Frames are counted from then."""
         if not ready():
-            self._watch()
-            # A document that is on its way begins once it is there, and knows by then where the pointer is, whether or
-            # not the browser has reported it.
-            x, y = self._corner
-            await self._deal_with(self._display.client.apply([PointerEvent(x - 1, y, 0), PointerEvent(x, y, 0)]))
+            if self.page.is_new:
+                self._watch()
+                # A document that is on its way begins once it is there, and knows by then where the pointer is, whether
+                # or not the browser has reported it.
+                x, y = self._corner
+                await self._deal_with(self._display.client.apply([PointerEvent(x - 1, y, 0), PointerEvent(x, y, 0)]))
+            else:
+                await self._rest()
             await self.page.check(STEP_TIMEOUT_S)
             while not ready():
                 await self.advance(1, ready)
@@ -271,15 +275,24 @@ class PageClock:
         what has moved below the pointer. Keys that the key filter was to look at would be overtaken by others.
         """
         while await self._display.run(lambda _: next(inputs, ALL_DONE)) is not ALL_DONE:
-            await self._settle()
+            await self._rest()
             await self._show()
 
     async def _show(self) -> None:
-        """Return once the page has dealt with its input and is on the screen."""
-        self._note_menu(open_now=await self.page.paint(STEP_TIMEOUT_S))
-        await self._settle()
+        """Return once the page has dealt with its input and is on the screen, with what it has loaded."""
+        self._painted = -1
+        while self._painted != self._files.answered:
+            self._painted = self._files.answered
+            self._note_menu(open_now=await self.page.paint(STEP_TIMEOUT_S))
+            await self._rest()
 
     async def _settle(self) -> None:
+        """Return once nothing is at work, and what was loaded meanwhile is on the screen, where it were by chance."""
+        await self._rest()
+        if self._painted != self._files.answered:
+            await self._show()
+
+    async def _rest(self) -> None:
         """Return once nothing of the browser and the screen is at work."""
         self.forget()
         patience = Patience(self._server, STEP_TIMEOUT_S, time.monotonic())
@@ -290,11 +303,7 @@ class PageClock:
             if before is not None and self._menu:
                 await asyncio.sleep(MENU_S)
             if before is not None and not self._files.busy and self._stillness.stood(before):
-                if self._painted == self._files.answered:
-                    return
-                # What it has done with it is on the screen by chance.
-                self._painted = self._files.answered
-                self._note_menu(open_now=await self.page.paint(STEP_TIMEOUT_S))
+                return
             if patience.is_over(time.monotonic()):
                 raise Stuck(f"the page was at work for {STEP_TIMEOUT_S:g} s without a pause")
             # Shorter than the event loop's timers can be.

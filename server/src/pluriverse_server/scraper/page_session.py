@@ -209,10 +209,15 @@ class PageSession:
                 await self._switch(self._clock, address)
             if self._browser is not None:
                 await self._state.restore()
+            if self._files is not None:
+                # What the page before asks for while it ends isn't there any more.
+                self._files.home = None
+            ending = [self._clock.begin(reset.fps)] if self._clock is not None else []
+            await asyncio.gather(asyncio.to_thread(self._set_up, reset), *ending)
             if self._clock is not None:
-                await self._clock.begin(reset.fps)
                 self._stepped = self._steps(reset, self._clock)
-            await asyncio.to_thread(self._set_up, reset)
+            if self._files is not None:
+                self._files.home = self._home
             page = await self._show(reset, address)
             if _lockstep(reset):
                 await self._get_ready(reset, page)
@@ -224,8 +229,6 @@ class PageSession:
             return
         shutil.rmtree(self._home, ignore_errors=True)
         self._home.mkdir()
-        if self._files is not None:
-            self._files.home = self._home
         self._assignment = None if task is None else Assignment(task, self._directory, reset.env, self._home)
         if self._assignment is not None:
             self._assignment.set_up(reset.seed)

@@ -64,7 +64,10 @@ class Passed(NamedTuple):
 
 
 class Page:
-    """A page. ``address`` is where it was sent; ``strayed``: it has gone elsewhere since by itself."""
+    """A page. ``address`` is where it was sent; ``strayed``: it has gone elsewhere since by itself.
+
+    ``is_new``: its episode is the first in its document.
+    """
 
     def __init__(
         self,
@@ -79,6 +82,7 @@ class Page:
         self.target_id = target_id
         self.address: str | None = None
         self.strayed = False
+        self.is_new = True
         self.guard = Guard(devtools, target_id, session_id, outline.origins, outline.allow)
         self._windows = windows
         self._devtools = devtools
@@ -142,6 +146,7 @@ class Page:
         await self._watch_from_the_start(episode)
         self.address = address
         self.strayed = False
+        self.is_new = True
         # A tab's session storage can only be cleared from within.
         forget = await self._call("Page.addScriptToEvaluateOnNewDocument", {"source": FORGET})
         try:
@@ -151,6 +156,10 @@ class Page:
 
     async def begin(self, episode: Mapping[str, Any]) -> None:
         """Clear what the current page has stored, and begin an episode in it. Raises DevToolsError."""
+        self.is_new = False
+        if self._clock is not None:
+            # What it still does about its input it may store.
+            await self.ask(self._clock.begin(episode["seed"]), BEGIN_TIMEOUT_S)
         storages = (
             {"storageId": {"securityOrigin": origin, "storageKey": f"{origin}/", "isLocalStorage": False}}
             for origin in self._outline.origins
@@ -161,11 +170,7 @@ class Page:
             *(self._call("DOMStorage.clear", storage) for storage in storages),
             self._watch_from_the_start(episode),
         )
-        begin = self._outline.watcher.begin(episode)
-        if self._clock is None:
-            await self._evaluate(begin, BEGIN_TIMEOUT_S)
-        else:
-            await self.ask(f"{self._clock.begin(episode['seed'])}.then(() => {begin})", BEGIN_TIMEOUT_S)
+        await self._evaluate(self._outline.watcher.begin(episode), BEGIN_TIMEOUT_S)
 
     async def check(self, timeout_s: float) -> None:
         """Return once the page answers; raise DevToolsError if it doesn't within ``timeout_s`` or is gone."""
