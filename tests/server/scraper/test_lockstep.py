@@ -15,6 +15,7 @@ from pluriverse_server.lockstep import Advance
 from pluriverse_server.manifest.spaces import keysym
 from pluriverse_server.scraper.lockstep import HANGS, ScrapedSteps
 from pluriverse_server.scraper.pace import SteppedPace
+from pluriverse_server.scraper.stepped import Stepped
 from support.scraped import HEIGHT, MANIFEST, WIDTH
 from support.scraped_steps import begun, game_of, key, stepping
 from support.waiting import eventually
@@ -223,6 +224,14 @@ def test_step_in_which_a_program_never_waits_cuts_its_episode() -> None:
     outcome = ScrapedSteps(play, Reset(1, "a", 7, 60.0), Mock()).play((), 2)
     assert (outcome.truncated, outcome.reason) == (True, HANGS)
     play.break_off.assert_called_once_with(HANGS)
+
+
+def test_what_was_found_of_a_program_before_it_went_back_is_not_held_against_it() -> None:
+    play = Mock(first_process=8)
+    Stepped.exceeded(play, "too much", 7)
+    play.break_off.assert_not_called()
+    Stepped.exceeded(play, "too much", 8)
+    play.break_off.assert_called_once_with("too much")
 
 
 async def test_home_has_the_same_name_each_time_where_addresses_are_to_be_the_same(tmp_path: Path) -> None:

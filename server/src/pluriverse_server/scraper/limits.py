@@ -70,15 +70,16 @@ def below(keeper: int) -> list[int]:
     return process_tree(keeper)[1:] or descendants(keeper)
 
 
-def watch(limits: Limits, stopped: threading.Event, on_exceeded: Callable[[str], object]) -> None:
-    """Look at a program until it is ``stopped``, or exceeds its limits, which is then said."""
+def watch(
+    limits: Limits, stopped: threading.Event, program: Callable[[], int], on_exceeded: Callable[[str, int], object]
+) -> None:
+    """Look at a program until it is ``stopped``; say when it exceeds its limits, and as which process it was found."""
 
     def look() -> None:
         while not stopped.wait(LOOK_S):
-            reason = limits.exceeded()
-            if reason is not None:
-                on_exceeded(reason)
-                return
+            looked_at = program()
+            if (reason := limits.exceeded()) is not None:
+                on_exceeded(reason, looked_at)
 
     # Started now: once a program forks without end, there may be no room for another thread.
     threading.Thread(target=look, name="limits", daemon=True).start()

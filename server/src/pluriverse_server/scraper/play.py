@@ -581,11 +581,11 @@ class Play(Stepped):
         loop, stopped = asyncio.get_running_loop(), threading.Event()
         self._exit_stack.callback(stopped.set)
 
-        def exceeded(reason: str) -> None:
+        def exceeded(reason: str, program: int) -> None:
             with contextlib.suppress(RuntimeError):
-                loop.call_soon_threadsafe(self.break_off, reason)
+                loop.call_soon_threadsafe(self.exceeded, reason, program)
 
-        watch(limits, stopped, exceeded)
+        watch(limits, stopped, lambda: self.first_process, exceeded)
 
     def break_off(self, reason: str) -> None:
         """End the program at once; ``cycle`` raises ``Broken`` with the reason."""

@@ -108,10 +108,19 @@ class Stepped(ABC):
         """End the program at once; ``cycle_still`` raises ``Broken`` with the reason."""
         ...
 
+    @property
+    def first_process(self) -> int:
+        return self.origin.child.pid if self.world is None else self.world.program
+
+    def exceeded(self, reason: str, program: int) -> None:
+        """End the program at once, unless it has gone back since its first process was ``program``, as it was found."""
+        if program == self.first_process:
+            self.break_off(reason)
+
     def why_it_ended(self) -> str:
         """Return why it did, as far as is known. Blocking."""
         child = self.origin.child
-        how = child.how_it_ended(child.pid if self.world is None else self.world.program)
+        how = child.how_it_ended(self.first_process)
         return (self.limits and self.limits.exceeded()) or f"the program ended: {how}{self.refused}"
 
     @property
@@ -280,7 +289,7 @@ class Copy(Stepped):
         stopped = threading.Event()
         self._exit_stack.callback(stopped.set)
         self.limits = Limits(settings.program.limits, world.processes, home)
-        watch(self.limits, stopped, self.break_off)
+        watch(self.limits, stopped, lambda: self.first_process, self.exceeded)
         self._exit_stack.callback(self.hide_screen)
 
     @property
