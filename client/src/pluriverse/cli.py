@@ -118,7 +118,7 @@ def random(
     remotes: RemotesOption = "1",
     seconds: Annotated[float | None, typer.Option(help="How long to play; by default until Ctrl-C.")] = None,
     fps: Annotated[float | None, typer.Option(help="Steps per second; by default the environment's own.")] = None,
-    render: Annotated[str | None, typer.Option(help="Show the first remote: terminal, or human for a window.")] = None,
+    render: Annotated[bool, typer.Option("--render", help="Show the first remote in a window.")] = False,
 ) -> None:
     """Play with random actions; print rates, lags and rewards once a second."""
     import pluriverse
@@ -128,7 +128,7 @@ def random(
 
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
     with exit_on_error(), pluriverse.make(env, remotes) as vector:
-        player = Render(vector, render) if render else vector
+        player = Render(vector) if render else vector
         play_randomly(player, seconds=seconds, fps=fps, report=typer.echo)
 
 

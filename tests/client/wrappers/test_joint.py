@@ -25,8 +25,8 @@ def test_indices_count_through_all_parts() -> None:
     joint.seed([1, 2, 3])
     assert (first.seeds, second.seeds) == ([1, 2], [3])
     assert len(joint.render("rgb_array")) == 3
-    joint.render("terminal")
-    assert first.shown[-1] == "terminal"
+    joint.render("human")
+    assert first.shown[-1] == "human"
     joint.close()
     assert (first.closed, second.closed) == (1, 1)
 

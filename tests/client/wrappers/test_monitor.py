@@ -72,8 +72,8 @@ def test_film_has_every_picture_nearly_as_it_was(tmp_path: Path) -> None:
 
 def test_each_step_is_shown() -> None:
     env = ScriptedEnv()
-    render = Render(env, "terminal")
+    render = Render(env)
     render.reset()
     render.step([[]])
     render.step([[]])
-    assert env.shown == ["terminal", "terminal"]
+    assert env.shown == ["human", "human"]

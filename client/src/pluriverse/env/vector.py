@@ -41,7 +41,7 @@ from .actions import parse_actions
 from .base import Env, EnvSpec
 from .connections import Asked, Clock, RemoteConnections, ResetRequests, open_screen
 from .slot import Slot
-from .views import View, make_view
+from .views import Window
 
 # The key that programs which paint the metadata block listen for; of browsers agents choose the backtick.
 PROBE_KEYSYM: Final = 0xBEEF1
@@ -108,7 +108,7 @@ class VectorEnv(Env):
         self._replace_on_crash = True
         # What of ``RemoteConnections.news`` was looked at.
         self._seen: list[int] = []
-        self._view: View | None = None
+        self._view: Window | None = None
         self._finalizer: weakref.finalize[..., Any] | None = None
         self.owner = Owner("this environment")
 
@@ -408,13 +408,14 @@ class VectorEnv(Env):
         return WAKER.wait_for(lambda: connections.news != self._seen or bool(self._changed(chosen)), timeout_s)
 
     def render(self, mode: str = "human") -> Any:
-        """``"rgb_array"``: return the last pictures. ``"human"`` and ``"terminal"``: show the first remote's."""
+        """``"rgb_array"``: return the last pictures. ``"human"``: show the first remote's in a window."""
         self.require()
+        validation.choice("mode", mode, ("human", "rgb_array"))
         pictures = [slot.vision for slot in self._slots]
         if mode == "rgb_array":
             return pictures
         if self._view is None:
-            self._view = make_view(mode, title=self.spec.id if self.spec is not None else "pluriverse")
+            self._view = Window(self.spec.id if self.spec is not None else "pluriverse")
         if pictures[0] is not None:
             self._view.show(pictures[0])
         return None

@@ -135,13 +135,9 @@ class Monitor(Wrapper):
 
 
 class Render(Wrapper):
-    """Shows each new picture of index 0: in a window (``"human"``), or in the terminal (``"terminal"``)."""
-
-    def __init__(self, env: Env, mode: str = "human") -> None:
-        super().__init__(env)
-        self._mode = mode
+    """Shows each new picture of index 0 in a window."""
 
     def step(self, action_n: Any) -> Step:
         result = self.env.step(action_n)
-        self.env.render(self._mode)
+        self.env.render()
         return result

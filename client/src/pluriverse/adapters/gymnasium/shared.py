@@ -15,7 +15,7 @@ from pluriverse.adapters.backend import Phase
 from pluriverse.adapters.core import Core
 from pluriverse.adapters.making import make_copies
 from pluriverse.adapters.pictures import PictureOptions, Pictures, Pixels
-from pluriverse.env.views import View, make_view
+from pluriverse.env.views import Window
 from pluriverse.errors import ResetNeeded
 from pluriverse.remotes import RemoteManager
 
@@ -82,7 +82,7 @@ class Renderer:
         self._core = core
         # People see colours in full size, whatever the agent is given.
         self._pictures = Pictures(PictureOptions(), core.pictures.box)
-        self._view: View | None = None
+        self._view: Window | None = None
 
     def picture(self, index: int) -> Pixels:
         """Return an environment's last picture: uint8 (height, width, 3), RGB, not resized."""
@@ -93,7 +93,7 @@ class Renderer:
     def show(self) -> None:
         """Show the first environment, as the mode ``human`` does."""
         if self._view is None:
-            self._view = make_view("human", title=self._core.described.env_id)
+            self._view = Window(self._core.described.env_id)
         self._view.show(self.picture(0))
 
     def close(self) -> None:
