@@ -11,6 +11,7 @@ from pluriverse.adapters.computer import Computer, Type, Wait
 from pluriverse.adapters.gymnasium import PluriverseEnv
 from pluriverse.errors import ActionError
 from pluriverse_server.task import chance
+from support.process_tree import children
 from support.remotes import MachineRemote, on_machine
 from support.typing_tasks import TASKS, write_tasks
 
@@ -97,14 +98,23 @@ def test_a_check_that_fails_ends_the_episode_with_its_line(tmp_path: Path, clock
         assert f"typing.py, line {line}: KeyError" in reason
 
 
-def test_episodes_of_one_start_have_set_ups_of_their_own(tmp_path: Path) -> None:
+def test_tasks_of_one_program_that_starts_the_same_start_it_once_for_all_seeds(tmp_path: Path) -> None:
+    backwards = """
+
+class TypeBackwards(TypeWord):
+    def check(self, p, look):
+        return float((look.home / "typed").read_text() == p["word"][::-1])
+"""
     program = 'clock = ["realtime", "lockstep"]\nsame_start = true'
-    directory = write_tasks(tmp_path / "typing", program=program)
+    directory = write_tasks(tmp_path / "typing", TASKS + backwards, program=program)
     with on_machine(runtime=str(directory)) as remote, doing(remote, "TypeWord", "lockstep") as (computer, _):
-        for seed in (3, 4, 3):
-            word = computer.begin(seed).text.removeprefix("Type ").removesuffix(".")
-            computer.do(Type(word))
+        started = children("scraper.keeper")
+        for seed, task in ((3, "TypeWord"), (3, "TypeBackwards"), (4, "TypeBackwards"), (3, "TypeWord")):
+            text = computer.begin(seed, env=f"typing.{task}-v0").text
+            word = text.removeprefix("Type ").removesuffix(".")
+            computer.do(Type(word if task == "TypeWord" else word[::-1]))
             assert computer.submit().reward == 1.0
+        assert children("scraper.keeper") == started
 
 
 def test_moments_of_a_task_have_its_words_and_files(typing: MachineRemote) -> None:

@@ -6,6 +6,7 @@ import random
 import tempfile
 import zlib
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -87,7 +88,7 @@ async def _shown(
         if play.is_frozen or not isinstance(play.pace, SteppedPace) or play.still is None:
             raise Broken("it is stopped between steps, and its chance is real")
         seen = [zlib.crc32(play.still.see().tobytes())]
-        play.begin(0, SEEDS[0])
+        play.begin(0, replace(settings, seed=SEEDS[0]))
         spaces = manifest.spaces_of(entry)
         chance, held = random.Random(SEEDS[0]), set[int]()  # noqa: S311
         for frame in range(round(PLAYED_S * environment.fps)):

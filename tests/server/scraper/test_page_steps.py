@@ -11,7 +11,7 @@ from pluriverse_server.kit.lockstep import StepFailed
 from pluriverse_server.scraper.page_clock import Stuck
 from pluriverse_server.scraper.page_steps import PageSteps
 from support.agent import Agent, connected
-from support.pages import page_remote, short_folder, write_runtime
+from support.pages import MANIFEST, page_remote, short_folder, write_runtime
 from support.served import PASSWORD
 
 pytestmark = pytest.mark.browser
@@ -101,6 +101,27 @@ async def test_what_a_page_does_as_its_episode_ends_is_gone_in_the_next() -> Non
                     await agent.send("v0.agent.step", step, episode_id=str(first.headers.episode_id))
                     assert isinstance((await heard(agent)).message, StepReply)
                     await remote.play("A", clock="lockstep")
+
+
+async def test_episode_that_is_asked_for_as_the_next_begins_by_itself_is_begun_in_its_place() -> None:
+    place = 'files = "www"\nstart = "{env.page}.html"'
+    manifest = MANIFEST + "[spaces]\nsubmit = true\n"
+    with short_folder() as folder:
+        write_runtime(folder, {"A": ""}, 'begin = "game.begin(pluriverse.seed)"', place=place, manifest=manifest)
+        async with page_remote(folder) as remote:
+            await remote.play("A", clock="lockstep")
+            async with connected(remote.port, PASSWORD, path="/step") as agent:
+                episode = (await heard(agent)).headers.episode_id
+                for seed in range(8):
+                    await agent.send("v0.agent.step", {"n": 1, "events": [["SubmitEvent"]]}, episode_id=str(episode))
+                    ended = (await heard(agent)).message
+                    assert isinstance(ended, StepReply)
+                    assert ended.terminated
+                    played = await remote.play("A", seed=seed, clock="lockstep")
+                    while (episode := (first := await heard(agent)).headers.episode_id) != int(played):
+                        assert isinstance(first.message, FirstFrame)
+                    assert isinstance(first.message, FirstFrame)
+                    assert first.message.text == f"seed {seed}"
 
 
 @pytest.mark.slow

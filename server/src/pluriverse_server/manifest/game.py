@@ -239,6 +239,13 @@ class GameTables(Table):
         return next((source for source in self.sources.values() if isinstance(source, TaskSource)), None)
 
     @property
+    def without_task(self) -> GameTables:
+        """What all tasks of a file have in common that are graded at the same time."""
+        tables = {name: getattr(self, name) for name in GameTables.model_fields}
+        sources = {name: source for name, source in self.sources.items() if not isinstance(source, TaskSource)}
+        return GameTables.model_construct(**{**tables, "sources": sources})
+
+    @property
     def scraped(self) -> bool:
         """Whether the program reports nothing itself, so that its sources are read, if there are any."""
         return bool(self.sources) or (self.program is not None and not self.rewards)

@@ -214,6 +214,9 @@ class PageSession:
                 self._files.home = None
             ending = [self._clock.begin(reset.fps)] if self._clock is not None else []
             await asyncio.gather(asyncio.to_thread(self._set_up, reset), *ending)
+            if reset is not self._wanted:
+                # The agent has asked for another than that which follows by itself.
+                return
             if self._clock is not None:
                 self._stepped = self._steps(reset, self._clock)
             if self._files is not None:

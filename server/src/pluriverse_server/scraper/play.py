@@ -114,7 +114,11 @@ class PlaySettings:
 
     def begins_as(self, other: PlaySettings) -> bool:
         """Return whether an episode of ``other`` begins as those of these: its chance is the same, too."""
-        return self.suits(other) and self.start_seed == other.start_seed
+        if not self.program.same_start or self.game.task is None:
+            return self.suits(other) and self.start_seed == other.start_seed
+        # Its task, which may be another, is set up then.
+        same = (self.game.without_task, self.fps, self.lockstep) == (other.game.without_task, other.fps, other.lockstep)
+        return same and self.command("") == other.command("")
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,9 +207,9 @@ class Play(Stepped):
         template = settings.directory / program.home if program.home is not None else None
         await asyncio.to_thread(make_home, home, template)
         await asyncio.to_thread(copy_games, home)
-        self.assign(home)
+        self.assign(settings, home)
         if not program.same_start:
-            await asyncio.to_thread(self.set_up, settings.seed)
+            await asyncio.to_thread(self.set_up, settings)
         # Under one name, each world of it has a HOME of its own.
         held = settings.lockstep and (program.same_addresses or self._own_screen is not None)
         named_home = HELD_HOME if held else home

@@ -110,7 +110,7 @@ class Session:
         async with self._starting:
             stepped = await self._prepared(settings)
         play = stepped.origin
-        first = stepped.begin(reset.episode, reset.seed)
+        first = stepped.begin(reset.episode, settings)
         picture = game.episode.picture
         box = (picture[0], picture[1], picture[2], picture[3]) if picture is not None else None
         info = {"lockstep": "frozen"} if lockstep and play.is_frozen else None
@@ -258,7 +258,7 @@ class Session:
         except Broken as error:
             raise StepFailed(str(error)) from error
         steps = ScrapedSteps(copy, reset, partial(self._at, slot))
-        steps.hear(*copy.begin(reset.episode, reset.seed))
+        steps.hear(*copy.begin(reset.episode, settings))
         # What is earned by then is no step's.
         steps.take()
         return steps

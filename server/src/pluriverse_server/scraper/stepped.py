@@ -15,7 +15,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from pluriverse_protocol.events import ScreenEvent
 from pluriverse_protocol.reports import Report, Text
@@ -44,7 +44,7 @@ from .still_screen import StillScreen
 from .worlds import Moment, World, WorldLost
 
 if TYPE_CHECKING:
-    from .play import Play
+    from .play import Play, PlaySettings
 
 log = logging.getLogger(__name__)
 
@@ -59,8 +59,8 @@ class KeptPlay:
     rules: object
     readings: KeptReadings
     last: Cycle
-    parameters: Mapping[str, Any] | None
-    """Those of its task."""
+    task: object
+    """Its task, and how that is set up."""
 
 
 class Stepped(ABC):
@@ -132,35 +132,35 @@ class Stepped(ABC):
         """Return what people have pressed since the last call on a screen of the remote's that isn't the program's."""
         return self.screens.take(self.slot) if self.screens is not None else ()
 
-    def begin(self, episode_id: int, seed: int) -> list[Report]:
+    def begin(self, episode_id: int, settings: PlaySettings) -> list[Report]:
         """Begin an episode at what was read last; return what follows from that."""
         assert self.last is not None
         pace = self.pace
         pace.begin()
         if isinstance(pace, SteppedPace) and isinstance(pace.clock, PreloadedClock):
             # The seed that the program was started with may have been another.
-            pace.clock.draw_from(seed)
+            pace.clock.draw_from(settings.seed)
         said: list[Report] = []
         if self.assignment is not None:
-            if self.origin.settings.program.same_start:
-                self.set_up(seed)
+            if settings.program.same_start:
+                self.set_up(settings)
             said.append(Text(episode_id, self.assignment.words))
         self.rules.begin(episode_id, self.last.at)
         return said + self.rules.feed(self.last.at, self.last.readings)
 
-    def assign(self, home: Path) -> None:
+    def assign(self, settings: PlaySettings, home: Path) -> None:
         """Give it the task of its game in a new HOME, if there is one."""
-        settings = self.origin.settings
         if (table := settings.game.task) is not None:
             assignment = self.assignment = Assignment(table, settings.directory, settings.entry.id, home)
             if assignment.task.grade == "submit":
                 assignment.due = lambda: self.rules.submitted
 
-    def set_up(self, seed: int) -> None:
-        """Set its task up, if it has one; raise Broken if that fails. Blocking."""
-        if self.assignment is not None:
+    def set_up(self, settings: PlaySettings) -> None:
+        """Set up the task of its game, if there is one; raise Broken if that fails. Blocking."""
+        if self.assignment is not None and settings.game.task is not None:
             try:
-                self.assignment.set_up(seed)
+                self.assignment.become(settings.game.task, settings.entry.id)
+                self.assignment.set_up(settings.seed)
             except TaskError as error:
                 raise Broken(str(error)) from error
 
@@ -171,8 +171,8 @@ class Stepped(ABC):
         if self.broken is not None or self.has_ended or self.last is None:
             raise NotKept("the program has ended")
         readings = self.sources.keep()
-        parameters = self.assignment and self.assignment.parameters
-        return KeptPlay(self.world.keep(), self.rules.keep(), readings, self.last, parameters)
+        task = self.assignment and self.assignment.keep()
+        return KeptPlay(self.world.keep(), self.rules.keep(), readings, self.last, task)
 
     def go_back(self, kept: KeptPlay, episode_id: int) -> None:
         """Be where the program was at a moment, now in this episode; raise Broken if it can't be. Blocking."""
@@ -196,8 +196,8 @@ class Stepped(ABC):
         self.rules.go_back(kept.rules, episode_id)
         self.sources.go_back(kept.readings)
         self.last = kept.last
-        if self.assignment is not None and kept.parameters is not None:
-            self.assignment.parameters = kept.parameters
+        if self.assignment is not None:
+            self.assignment.go_back(kept.task)
 
     def show_screen(self) -> None:
         """Have its screen among those of which people see one."""
@@ -276,7 +276,7 @@ class Copy(Stepped):
         self._exit_stack.callback(world.close)
         self._pace = SteppedPace(settings.fps, clock, play.pace.begun)
         target = Target(lambda: world.program, home, ProgramOutput(), lambda: None, environment)
-        self.assign(home)
+        self.assign(settings, home)
         self._sources = SourceReader(settings.game, settings.directory, target, world.display, memory, self.assignment)
         self._exit_stack.callback(self._sources.close)
         self.go_back(kept, episode_id)

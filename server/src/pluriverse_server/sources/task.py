@@ -31,13 +31,25 @@ class Assignment:
 
     def __init__(self, table: TaskSource, directory: Path, env_id: str, home: Path) -> None:
         """``directory`` is the runtime's; raise TaskError if the task's file can't be used."""
-        self.path: Path = directory / table.file
-        self.task = load_tasks(self.path)[table.name]
-        self.parameters: Mapping[str, Any] = {}
         self.due: Callable[[], bool] = lambda: True
         """Whether it is to be checked now."""
-        self._env_id = env_id
+        self._directory = directory
         self._home = home
+        self.become(table, env_id)
+
+    def become(self, table: TaskSource, env_id: str) -> None:
+        """Be a task of an environment that isn't set up yet; raise TaskError if its file can't be used."""
+        self.path: Path = self._directory / table.file
+        self.task = load_tasks(self.path)[table.name]
+        self.parameters: Mapping[str, Any] = {}
+        self._env_id = env_id
+
+    def keep(self) -> object:
+        """Return which it is, and how it is set up; for ``go_back``."""
+        return self.path, self.task, self.parameters, self._env_id
+
+    def go_back(self, kept: Any) -> None:
+        self.path, self.task, self.parameters, self._env_id = kept
 
     def set_up(self, seed: int) -> None:
         """Fill the HOME for a seed; raise TaskError with the file's line if that fails. Blocking."""
