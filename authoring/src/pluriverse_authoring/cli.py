@@ -303,6 +303,8 @@ def score(
     in seconds, limited by the key score.max_delay; and each disagreement as a picture beside the recording. Rewards or
     ends of an environment that no recording has, and recordings without labels, are reported, with exit status 1.
 
+    Recordings of tasks by pluriverse eval need no labels: each check is run again on what was kept of it.
+
     With --mutate each rule is then changed in turn, such as the sign of a reward, a missing end, or a number in a
     condition plus one, and the recordings are scored again: a wrong rule that none of them notices isn't tested.
     """

@@ -21,6 +21,7 @@ from pluriverse_authoring.recording.replay import Replay
 from .judge import Result, Trial, judge_samples, never_ended, uncompared
 from .labels import FOLDER, Labels, labels_path, read_labels
 from .mutate import Mutations, mutate
+from .regrade import regrade
 from .report import print_mutations, print_results, write_report
 from .samples import read_samples
 
@@ -38,9 +39,10 @@ def score(
     """Score recordings, by default all of the runtime's; return the exit status.
 
     That is 0 if everything that the rules give was compared, in one recording at least, and nothing differs; recordings
-    without labels count as not compared. Prints on ``console``. With ``write``, writes NAME.report.json beside each,
-    and pictures of the differences to NAME.disagreements. With ``mutations``, also lists the wrong rules that the
-    recordings would not notice, where all of an environment's are perfect.
+    without labels count as not compared, but those of tasks are graded again, and need none. Prints on ``console``.
+    With ``write``, writes NAME.report.json beside each, and pictures of the differences to NAME.disagreements. With
+    ``mutations``, also lists the wrong rules that the recordings would not notice, where all of an environment's are
+    perfect.
     """
     console = console or Console()
     manifest = load(directory)
@@ -49,6 +51,12 @@ def score(
         raise AuthoringError(
             f"there are no recordings in {directory / FOLDER}; make one with: pluriverse-server record {directory}"
         )
+    regraded = {path: said for path in paths if (said := regrade(directory, manifest, path)) is not None}
+    for path, said in regraded.items():
+        console.print(f"{path.name}: {said or 'graded as it was'}", markup=False, highlight=False)
+    paths = [path for path in paths if path not in regraded]
+    if not paths:
+        return 1 if any(regraded.values()) else 0
     unlabelled = [path for path in paths if path.exists() and not labels_path(path).exists()]
     results: dict[Path, Result] = {}
     trials: list[Trial] = []
@@ -80,7 +88,7 @@ def score(
             else:
                 print_mutations(env_id, found, console)
     perfect = all(result.perfect for result in results.values())
-    return 0 if perfect and not unlabelled and not any(missing.values()) else 1
+    return 0 if perfect and not unlabelled and not any(missing.values()) and not any(regraded.values()) else 1
 
 
 def score_recording(

@@ -16,6 +16,7 @@ from pluriverse.errors import PluriverseError, ResetNeeded
 from pluriverse.recording.recorder import Recorder
 from pluriverse.rewarder.result import Result
 from pluriverse_protocol.events import Event
+from pluriverse_protocol.reports import EVIDENCE
 
 from .modes import Mode
 from .suite import Task
@@ -97,7 +98,7 @@ class Play(Computer):
         """Begin an episode in a mode of the same clock, and record it to a new file."""
         with self._lock:
             self.finish()
-            self.begin(seed)
+            self.begin(seed, options={EVIDENCE: True} if EVIDENCE in (self.described.options or ()) else None)
             self.seed, self.mode = seed, mode
             self._forget()
             if record is not None:
@@ -110,9 +111,11 @@ class Play(Computer):
         with self._lock:
             recorder, self._recorder = self._recorder, None
         if recorder is not None:
-            terminated = self.ended == "terminated"
+            terminated, evidence = self.ended == "terminated", self._core.result(0).info.get(EVIDENCE)
             with contextlib.closing(recorder):
-                recorder.end(self.ms / 1000, 1, self.total_reward, terminated=terminated, reason=self.ended)
+                recorder.end(
+                    self.ms / 1000, 1, self.total_reward, terminated=terminated, reason=self.ended, evidence=evidence
+                )
 
     def close(self) -> None:
         """Disconnect, and remove the remote if it was started; may be called repeatedly."""

@@ -10,7 +10,8 @@ H     ``Header``       the first record and no other: JSON
 U     ``Update``       a FramebufferUpdate of RFB, in Raw rectangles of 32-bit little-endian BGRX
 S     ``Said``         JSON: a report as programs say it, or ``{"event": "begin", "episode", "env", "seed", "fps"}`` and
                        ``{"event": "end", "episode", "reward", "terminated", "truncated", "reason"}`` of an episode;
-                       the former also has its ``spaces`` and ``options``, where the environment declares them
+                       the former also has its ``spaces`` and ``options``, where the environment declares them; the
+                       latter the ``evidence`` that a task was graded by
 K     ``Input``        a key: its keysym in 32 bits, and whether it went down, in 8
 P     ``Input``        the pointer: x and y in 16 bits each, and the buttons that are held, in 8, or 16 with the ninth
 M     ``Input``        the pointer's movement: dx and dy in 16 bits each, signed, and the buttons that are held, in 16
@@ -143,10 +144,11 @@ def begins(
     return {"event": "begin", "episode": episode, "env": env_id, "fps": fps, **given}
 
 
-def ends(episode: int, reward: float, *, terminated: bool, reason: str) -> dict[str, Any]:
+def ends(episode: int, reward: float, *, terminated: bool, reason: str, evidence: str | None = None) -> dict[str, Any]:
     """Return the report of an episode's end; ``reward`` is its sum."""
     how = {"terminated": terminated, "truncated": not terminated, "reason": reason}
-    return {"event": "end", "episode": episode, "reward": reward, **how}
+    kept = {} if evidence is None else {"evidence": evidence}
+    return {"event": "end", "episode": episode, "reward": reward, **how, **kept}
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,6 +47,8 @@ TIME_LIMIT: Final = "time limit"
 # That of one which its agent has submitted.
 SUBMITTED: Final = "submitted"
 
+# By this option of tasks a reset asks for what their check looks at; the end's ``info`` has it by the same name.
+EVIDENCE: Final = "evidence"
 
 Cause = Annotated[
     Literal["page", "message", "process", "manifest"],

@@ -21,6 +21,9 @@ _BELOW_HOME: Final = {
     "TMPDIR": ".tmp",
 }
 
+PASSING: Final = frozenset(_BELOW_HOME[name] for name in ("XDG_CACHE_HOME", "XDG_RUNTIME_DIR", "TMPDIR"))
+"""The folders of a home for what nobody misses once the program has ended."""
+
 # A home's other name, the same each time: of a program whose memory is to be the same, since order in hash tables of
 # Perl's follows from it.
 _HELD_AS: Final = 9

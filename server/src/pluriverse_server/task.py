@@ -42,10 +42,16 @@ class Look:
     ) -> None:
         self.home: Path = home
         """The program's HOME, or the folder of what a page's server keeps."""
-        self.page: Callable[[str], Any] = page
-        """The value of a JavaScript expression in the page, JSON."""
+        self.answers: dict[str, Any] = {}
+        """What the page has answered, by expression."""
+        self._page = page
         self._picture = picture
         self._tree = tree
+
+    def page(self, expression: str) -> Any:
+        """Return the value of a JavaScript expression in the page, JSON."""
+        answer = self.answers[expression] = self._page(expression)
+        return answer
 
     @cached_property
     def picture(self) -> NDArray[np.uint8]:

@@ -91,9 +91,11 @@ class Recorder:
     def reward(self, at: float, episode: int, reward: float) -> None:
         self._say(at, {"report": "reward", "episode": episode, "reward": reward})
 
-    def end(self, at: float, episode: int, reward: float, *, terminated: bool, reason: str) -> None:
-        """Note that an episode has ended; ``reward`` is all of it."""
-        self._say(at, ends(episode, reward, terminated=terminated, reason=reason))
+    def end(
+        self, at: float, episode: int, reward: float, *, terminated: bool, reason: str, evidence: str | None = None
+    ) -> None:
+        """Note that an episode has ended; ``reward`` is all of it, ``evidence`` what a task was graded by."""
+        self._say(at, ends(episode, reward, terminated=terminated, reason=reason, evidence=evidence))
 
     def close(self) -> None:
         """Finish the file, and give it its name."""

@@ -15,11 +15,12 @@ from typing import Annotated, Any, Final, Literal, TypeVar
 from urllib.parse import quote
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from pluriverse_protocol.env_options import Value, complete
+from pluriverse_protocol.env_options import Option, Value, complete
 from pluriverse_protocol.env_spaces import Spaces
 from pluriverse_protocol.installed import task_id
 from pluriverse_protocol.limits import MAX_ENV_ID_CHARS, MAX_FPS, MAX_SLOTS, MIN_FPS
 from pluriverse_protocol.metadata import HEIGHT, WIDTH
+from pluriverse_protocol.reports import EVIDENCE
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 
 from pluriverse_server.episode import Environment
@@ -48,6 +49,10 @@ T = TypeVar("T", bound=Table)
 
 # Unset options have their defaults.
 NO_OPTIONS: Final[Mapping[str, Value]] = MappingProxyType({})
+
+_TASK_OPTIONS: Final = Options(
+    {EVIDENCE: Option("boolean", False, description="whether its end tells what was graded")}
+)
 
 # As pydantic's locations: keys, and indices of arrays.
 KeyPath = tuple[str | int, ...]
@@ -216,7 +221,9 @@ def _env_of(manifest: Manifest, name: str, task: Task, spaces: SpacesTable | Non
     spaces = (spaces or manifest.spaces or SpacesTable()).model_copy(update={"submit": True, "text": True})
     of_task: dict[str, Any] = {"words": task.words, "split": task.split, "difficulty": task.difficulty}
     env_id = task_id(manifest.runtime.id, name)
-    return EnvTable(id=env_id, title=task.words, time_limit_s=float(task.seconds), spaces=spaces, **of_task)
+    return EnvTable(
+        id=env_id, title=task.words, time_limit_s=float(task.seconds), spaces=spaces, options=_TASK_OPTIONS, **of_task
+    )
 
 
 class Manifest(GameTables):

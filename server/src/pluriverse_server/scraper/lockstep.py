@@ -130,7 +130,7 @@ class ScrapedSteps(ReportedSteps):
 
     def see(self) -> Seen:
         asked = self._pace.clock.asked()
-        info: dict[str, Any] = {"asked": dict(asked)} if asked else {}
+        info = {**self.info, "asked": dict(asked)} if asked else dict(self.info)
         if self._why_not_kept:
             info["snapshot"] = f"played again: {self._why_not_kept}"
             self._why_not_kept = ""

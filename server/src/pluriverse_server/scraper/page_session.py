@@ -14,7 +14,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from msgspec.structs import replace
-from pluriverse_protocol.reports import Cause, Done, Joystick, Lost, Ready, Report, Reset, Submit, Text
+from pluriverse_protocol.reports import EVIDENCE, Cause, Done, Joystick, Lost, Ready, Report, Reset, Submit, Text
 
 from pluriverse_server.display import AsyncInitialState, DisplayLost
 from pluriverse_server.manifest.page import origin_of
@@ -316,6 +316,8 @@ class PageSession:
         end = self._scores.submitted(reset.episode, time.time())
         if self._assignment is not None:
             end = await self._graded(end, self._assignment, page)
+            if reset.options.get(EVIDENCE):
+                end = replace(end, info=await asyncio.to_thread(self._assignment.evidence))
         self._report(end)
 
     async def _graded(self, end: Done, assignment: Assignment, page: Page) -> Done:

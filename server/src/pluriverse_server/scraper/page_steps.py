@@ -90,7 +90,7 @@ class PageSteps(ReportedSteps):
         last: dict[str, Any] = {"text": self.text, "observation": self.observation}
         said = self._new if self._played else last
         self._new, self._played = {}, False
-        info = {"asked": dict(asked)} if asked else {}
+        info = {**self.info, "asked": dict(asked)} if asked else self.info
         return Seen(np.ascontiguousarray(pixels[..., 2::-1]), info=info, **said)
 
     @contextlib.contextmanager

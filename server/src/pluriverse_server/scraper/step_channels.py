@@ -24,6 +24,8 @@ class ReportedSteps:
         self.permitted: Permitted | None = permitted_by(reset.spaces, ())
         self.text = ""
         self.observation: Any = None
+        self.info: dict[str, Any] = {}
+        """What is said beside its end."""
         self._reward = 0.0
         self._end = Outcome(0.0)
 
@@ -36,8 +38,8 @@ class ReportedSteps:
                     self.observation = observation
                 case Reward(reward=reward):
                     self._reward += reward
-                case Done(reward=reward, terminated=terminated, truncated=truncated, reason=reason):
-                    self.over = True
+                case Done(reward=reward, terminated=terminated, truncated=truncated, reason=reason, info=info):
+                    self.over, self.info = True, info
                     self._end = Outcome(0.0, terminated, truncated, reason)
                     self._reward += reward
                 case _:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pluriverse_protocol.events import ScreenEvent
-from pluriverse_protocol.reports import Report, Text
+from pluriverse_protocol.reports import EVIDENCE, Report, Text
 
 from pluriverse_server.display import DisplayLost
 from pluriverse_server.home import HomeError, make_home
@@ -154,6 +154,8 @@ class Stepped(ABC):
             assignment = self.assignment = Assignment(table, settings.directory, settings.entry.id, home)
             if assignment.task.grade == "submit":
                 assignment.due = lambda: self.rules.submitted
+            if settings.options.get(EVIDENCE):
+                self.rules.evidence = assignment.evidence
 
     def set_up(self, settings: PlaySettings) -> None:
         """Set up the task of its game, if there is one; raise Broken if that fails. Blocking."""

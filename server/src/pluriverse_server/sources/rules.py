@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -155,6 +155,8 @@ class Rules:
         self._ends = [(text, True, reason or text) for reason, text in game.episode.done.items()]
         self._ends += [(text, False, reason or text) for reason, text in game.episode.truncated.items()]
         self._ending_sources = frozenset[str]().union(*(names_in(text) for text, _, _ in self._ends))
+        self.evidence: Callable[[], Mapping[str, Any]] = dict[str, Any]
+        """What the ``info`` of an end has besides."""
         self._running = False
         self._episode = 0
         self._earnings: list[Earnings] = []
@@ -306,7 +308,7 @@ class Rules:
     def _done(self, end: _End) -> reports.Report:
         self._running = False
         reward = end.earned + sum(earnings.finish(end.reason) for earnings in self._earnings)
-        info = dict(end.info)
+        info = {**end.info, **self.evidence()}
         return reports.Done(
             self._episode, reward, end.terminated, not end.terminated, end.reason, end.at, info, end.source
         )

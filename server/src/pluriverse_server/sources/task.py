@@ -11,10 +11,12 @@ from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
+from pluriverse_protocol.reports import EVIDENCE
 from pluriverse_protocol.tree import Node
 
 from pluriverse_server.manifest.conditions import Value
 from pluriverse_server.manifest.sources import MAX_COORDINATE, TaskSource
+from pluriverse_server.sources.evidence import packed
 from pluriverse_server.sources.program.reader import ProgramReader, Target
 from pluriverse_server.sources.program.tree import read_tree
 from pluriverse_server.sources.reading import Pixels, SourceError
@@ -33,6 +35,8 @@ class Assignment:
         """``directory`` is the runtime's; raise TaskError if the task's file can't be used."""
         self.due: Callable[[], bool] = lambda: True
         """Whether it is to be checked now."""
+        self.looked: Look | None = None
+        """What the last check looked at."""
         self._directory = directory
         self._home = home
         self.become(table, env_id)
@@ -68,11 +72,20 @@ class Assignment:
         """What the agent is told."""
         return self.task.words.format_map(self.parameters)
 
+    def evidence(self) -> dict[str, str]:
+        """Return what the check has looked at in this episode, which has ended, as ``info`` has it."""
+        look, self.looked = self.looked, None
+        try:
+            return {} if look is None else {EVIDENCE: packed(self.parameters, look)}
+        except OSError:
+            return {EVIDENCE: ""}
+
     def check(self, look: Look) -> float:
         """Return how much of it is done, 0 to 1; raise SourceError with the file's line if that fails.
 
         Nothing is done where a file that it reads isn't there, or isn't text.
         """
+        self.looked = look
         try:
             share: Any = self.task.check(dict(self.parameters), look)
             if isinstance(share, (int, float)) and 0 <= share <= 1:
