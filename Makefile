@@ -144,7 +144,7 @@ docs: setup-dev  ## Regenerate the generated parts of docs/
 site: setup-dev  ## Build the site into dist/site
 	PATH=$(CURDIR)/.venv/bin:$$PATH NO_MKDOCS_2_WARNING=1 .venv/bin/mkdocs build --quiet
 
-gallery: setup-dev  ## Take pictures of each family of environments for the site
+gallery: setup-dev  ## Take pictures of each family of environments, and of each task, for the site
 	$(PY) docs/gallery.py
 
 film: setup-dev  ## Film four games in the viewer for the README, and picture one

@@ -1,4 +1,4 @@
-"""Picture each family of environments, played at random (``make gallery``): writes docs/gallery/NAME.webp."""
+"""Picture each family of environments, played at random, and how each task begins (``make gallery``): docs/gallery."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import gymnasium
 import numpy as np
 import pluriverse
 from PIL import Image
+from pluriverse.adapters.computer import Computer
 from pluriverse.errors import PluriverseError
 from pluriverse.runtimes import listed
 
@@ -20,6 +21,11 @@ WIDTH: Final = 960
 COLUMNS: Final = 3
 ROWS: Final = 2
 QUALITY: Final = 70
+
+# Of tasks, small enough for two hundred of them.
+TASKS: Final = FOLDER / "tasks"
+TASK_SIZE: Final = (320, 240)
+TASK_QUALITY: Final = 40
 
 # How long each is played, in its own time, and may take to start beside other work.
 SECONDS: Final = 4.0
@@ -77,11 +83,27 @@ def picture(env_id: str) -> Image.Image:
         return Image.fromarray(np.asarray(env.render(), np.uint8))
 
 
+def picture_tasks(runtime: str) -> None:
+    """Picture how each task of a runtime begins, with seed 0."""
+    ids = [env_id for env_id in listed() if env_id.startswith(f"{runtime}.")]
+    with Computer(ids[0], "local:1", clock="lockstep", start_timeout_s=START_S) as computer:
+        for env_id in ids:
+            print(env_id, file=sys.stderr)
+            computer.begin(0, env=env_id)
+            tile = Image.fromarray(computer.pixels())
+            tile.thumbnail(TASK_SIZE)
+            tile.save(TASKS / f"{env_id}.webp", quality=TASK_QUALITY, method=6)
+
+
 def main() -> int:
-    """Picture all families, or those whose names begin as an argument does."""
-    FOLDER.mkdir(exist_ok=True)
+    """Picture all families and tasks, or those whose names begin as an argument does."""
+    TASKS.mkdir(parents=True, exist_ok=True)
+    wanted = tuple(sys.argv[1:]) or ("",)
+    for runtime in ("tasks", "tasks-web"):
+        if runtime.startswith(wanted):
+            picture_tasks(runtime)
     for family, ids in families().items():
-        if sys.argv[1:] and not family.startswith(tuple(sys.argv[1:])):
+        if not family.startswith(wanted):
             continue
         columns = min(COLUMNS, len(ids))
         width, height = WIDTH // columns, WIDTH // columns * 3 // 4

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ast
+import html
 import posixpath
 import re
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -11,6 +14,8 @@ from typing import Any, Final
 from gallery import FAMILIES
 from mkdocs.structure.files import File, Files
 from nbconvert import MarkdownExporter
+from pluriverse_server.manifest.runtime import load
+from pluriverse_server.sources.task import Assignment
 from traitlets.config import Config
 
 ROOT: Final = Path(__file__).parent.parent
@@ -71,7 +76,7 @@ def _made() -> Iterator[tuple[str, tuple[str, str]]]:
     for source, page in readmes.items():
         text = (ROOT / source).read_text(encoding="utf-8")
         if page.startswith("environments/"):
-            text += _pictures(Path(page).stem)
+            text += _pictures(Path(page).stem) + _tasks(ROOT / Path(source).parent)
         yield page, (source, text)
     yield from _notebooks()
     for path in sorted(ROOT.glob("examples/*.py")):
@@ -97,6 +102,29 @@ def _pictures(beginning: str) -> str:
         for name, (title, _) in FAMILIES.items()
         if name.startswith(beginning) and (ROOT / f"docs/gallery/{name}.webp").exists()
     )
+
+
+def _tasks(folder: Path) -> str:
+    """Return the tasks of a runtime as seed 0 sets them up, each with the picture that it begins with."""
+    manifest = load(folder)
+    text = file = ""
+    for entry in manifest.envs:
+        source = manifest.game(entry.id).task
+        if source is None:
+            continue
+        if source.file != file:
+            file = source.file
+            about = ast.get_docstring(ast.parse((folder / file).read_text(encoding="utf-8")))
+            text += (
+                f"\n## {Path(file).stem}\n\n{about}\n\n| | task | split | difficulty |\n| --- | --- | --- | ---: |\n"
+            )
+        with tempfile.TemporaryDirectory() as home:
+            made = Assignment(source, folder, entry.id, Path(home))
+            made.set_up(0)
+        picture = f"![{entry.id}](../gallery/tasks/{entry.id}.webp){{ width=320 loading=lazy }}"
+        words = re.sub(r"([\\`*_{}\[\]|])", r"\\\1", html.escape(made.words, quote=False)).replace("\n", "<br>")
+        text += f"| {picture} | `{entry.id}`<br>{words} | {made.task.split} | {made.task.difficulty} |\n"
+    return text
 
 
 def _notebooks() -> Iterator[tuple[str, tuple[str, str]]]:

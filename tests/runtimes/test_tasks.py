@@ -1,5 +1,6 @@
 """The shipped tasks pass their audit."""
 
+from pathlib import Path
 from typing import Final
 
 import pytest

@@ -43,6 +43,14 @@ char *names_of(const char *path) {
     return asprintf(&name, HELD_HOME "%s", real + size) < 0 ? NULL : name;
 }
 
+/* Programs show it, and its length is where their words begin. HELD_HOME is the shorter name. */
+char *getcwd(char *buffer, size_t size) {
+    char *found = REAL(getcwd)(buffer, size), *name = found ? names_of(found) : NULL;
+    if (name) strcpy(found, name);
+    free(name);
+    return found;
+}
+
 /* In a process that was made again: its children are of the same world. */
 void names_follow(void) {
     char *path = getenv(PAGE_VARIABLE);

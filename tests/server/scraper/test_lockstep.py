@@ -235,11 +235,14 @@ def test_what_was_found_of_a_program_before_it_went_back_is_not_held_against_it(
 
 
 async def test_home_has_the_same_name_each_time_where_addresses_are_to_be_the_same(tmp_path: Path) -> None:
-    async with stepping(tmp_path, program={"clock": ["realtime", "lockstep"], "same_addresses": True}) as scraped:
+    command = ["sh", "-c", f"(cd; pwd -P >where); exec {sys.executable} game.py"]
+    program = {"clock": ["realtime", "lockstep"], "command": command, "same_addresses": True}
+    async with stepping(tmp_path, program=program) as scraped:
         await begun(scraped)
         game = game_of(scraped)
         assert game.environ()["HOME"] == str(HELD_HOME)
-        assert await asyncio.to_thread(Path(f"/proc/{game.pid}/fd/{HELD_HOME.name}/.config").is_dir)
+        where = Path(f"/proc/{game.pid}/fd/{HELD_HOME.name}/where")
+        assert await asyncio.to_thread(where.read_text) == f"{HELD_HOME}\n"
 
 
 async def test_program_without_its_clock_is_frozen_between_steps_and_says_so(tmp_path: Path) -> None:
