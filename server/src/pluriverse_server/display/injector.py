@@ -185,6 +185,8 @@ class Injector:
         self._keymap.follow()
         # A click doesn't move the pointer; and the two of a double one must not be far apart in real time.
         at: tuple[int, int] | None = None
+        # SDL 2 takes a movement that equals the last one, in the same millisecond, for that one: not by a detour.
+        moved: tuple[int, int] | None = None
         for event in events:
             match event:
                 case KeyEvent(keysym, down=True):
@@ -198,7 +200,12 @@ class Injector:
                 case RelativePointerEvent(dx, dy, buttonmask):
                     at = None
                     if dx or dy:
+                        if moved == (dx, dy):
+                            aside = (0, 1) if dx else (1, 0)
+                            yield from self._fake(X.MotionNotify, RELATIVE, *aside)
+                            dx, dy = dx - aside[0], dy - aside[1]
                         yield from self._fake(X.MotionNotify, RELATIVE, dx, dy)
+                        moved = dx, dy
                     yield from self._set_buttons(buttonmask)
 
     def _releases(self) -> Iterator[None]:

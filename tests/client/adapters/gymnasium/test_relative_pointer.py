@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from pluriverse.adapters.gymnasium import PluriverseEnv
-from pluriverse_protocol.events import PointerEvent
+from pluriverse_protocol.events import PointerEvent, RelativePointerEvent
 from support.grabbing import GRABBING, shown
 from support.remotes import MachineRemote, on_machine
 from support.scraped import ENV, write_runtime
@@ -86,6 +86,15 @@ def test_what_a_person_holds_in_the_viewer_is_let_go_of_as_they_leave(tmp_path: 
                 httpx.post("http:" + viewer % "ask/act", json=held).raise_for_status()
                 until_shown(env, [], (x + 9, y - 3, 4 | 1 << 9))
             until_shown(env, [], (x + 9, y - 3, 0))
+
+
+@pytest.mark.parametrize("clock", ["realtime", "lockstep"])
+def test_equal_movements_of_one_step_add_up(game: MachineRemote, clock: Any) -> None:
+    with contextlib.closing(PluriverseEnv(ENV, remotes=game.address, clock=clock, actions="events")) as env:
+        x, y, _ = shown(cast("NDArray[np.uint8]", env.reset()[0]))
+        moves = (3, -2), (3, -2), (3, -2), (0, 7), (0, 7), (2, 0), (2, 0), (2, 0), (0, 1), (0, 1)
+        events = [RelativePointerEvent(*move, mask) for mask in (0, 1) for move in moves]
+        until_shown(env, events, (x + 30, y + 20, 1))
 
 
 def test_a_place_still_is_one(game: MachineRemote) -> None:
