@@ -31,7 +31,6 @@ from pluriverse_server.manifest.runtime import (
 from pluriverse_server.manifest.sources import (
     AccessibilitySource,
     AnySource,
-    CountSource,
     NumberSource,
     ProcessSource,
     PythonSource,
@@ -248,7 +247,7 @@ class Checks:
                     yield self._document.problem(("reset", list_name, index, "to"), message)
 
     def _source(self, name: str, source: AnySource) -> Iterator[Problem]:
-        if isinstance(source, (TemplateSource, CountSource)):
+        if isinstance(source, TemplateSource):
             key, named = "image", source.image
         elif isinstance(source, PythonSource):
             key, named = "file", source.file
@@ -341,7 +340,7 @@ def unread_digits(directory: Path, game: GameTables) -> Iterator[tuple[KeyPath, 
 
 
 def _is_bounded(source: AnySource) -> bool:
-    numbers = (NumberSource, TextSource, CountSource, PythonSource)
+    numbers = (NumberSource, TextSource, PythonSource)
     shares = isinstance(source, ScreenSource) and not isinstance(source, numbers)
     exit_code = isinstance(source, ProcessSource)
     whether = isinstance(source, AccessibilitySource) and "(?P<value>" not in source.pattern

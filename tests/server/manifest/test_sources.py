@@ -30,7 +30,6 @@ any_source: TypeAdapter[AnySource] = TypeAdapter(AnySource)
         (BAR, sources.BarSource),
         (BAR | {"empty": ["#000000"]}, sources.BarSource),
         ({**SCREEN, "read": "colour", "colour": "#FF00aa"}, sources.ColourSource),
-        ({**SCREEN, "read": "count", "image": "life.png"}, sources.CountSource),
         ({"from": "python", "file": "read.py", "region": [1, 2, 3, 4]}, sources.PythonSource),
         ({"from": "log", "pattern": r"score (?P<value>\d+)"}, sources.LogSource),
         (FILE, sources.FileSource),
@@ -119,7 +118,7 @@ toml: st.SearchStrategy[Any] = st.recursive(
     ("table", "keys"),
     [
         (BAR, ["colour", "empty", "tolerance"]),
-        ({**SCREEN, "read": "count", "image": "life.png"}, ["image", "threshold"]),
+        ({**SCREEN, "read": "template", "image": "life.png"}, ["image", "threshold", "shift"]),
         ({"from": "python", "file": "read.py", "region": [1, 2, 3, 4]}, ["file", "region"]),
         (NUMBER, ["settles"]),
     ],

@@ -7,7 +7,7 @@ from typing import Final
 
 from .conditions import names_in
 from .game import GameTables
-from .sources import CountSource, NumberSource, TemplateSource, TextSource
+from .sources import NumberSource, TemplateSource, TextSource
 
 # Makes a scraper leave out what can't be read yet; ``--draft`` sets it.
 DRAFT_VARIABLE: Final = "PLURIVERSE_DRAFT"
@@ -20,7 +20,7 @@ def missing_pictures(game: GameTables, directory: Path) -> dict[str, str]:
         match table:
             case NumberSource(glyphs=str() as file) | TextSource(glyphs=str() as file):
                 wanted[name] = file
-            case TemplateSource(image=file) | CountSource(image=file):
+            case TemplateSource(image=file):
                 wanted[name] = file
             case _:
                 pass

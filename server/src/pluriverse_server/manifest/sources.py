@@ -161,14 +161,6 @@ class TemplateSource(ScreenSource):
     shift: Annotated[int, Field(ge=0, le=16)] = 0
 
 
-class CountSource(ScreenSource):
-    """How many times a picture is in ``region``, as lives that are shown as icons; they don't overlap by half."""
-
-    read: Literal["count"]
-    image: Name
-    threshold: Share = 0.9
-
-
 class BarSource(ScreenSource):
     """How full a bar is, 0 to 1, from where it begins: full with ``colour``, and ``empty`` beyond; of either, several.
 
@@ -304,7 +296,7 @@ class TaskSource(Source):
     budget_ms: Annotated[float, Field(gt=0, le=10_000)] = 500.0
 
 
-_SCREEN_KINDS: Final = ("number", "text", "template", "count", "bar", "colour")
+_SCREEN_KINDS: Final = ("number", "text", "template", "bar", "colour")
 _OTHER_KINDS: Final = ("python", "log", "file", "memory", "accessibility", "process")
 
 
@@ -322,7 +314,6 @@ AnySource = Annotated[
     Annotated[NumberSource, Tag("number")]
     | Annotated[TextSource, Tag("text")]
     | Annotated[TemplateSource, Tag("template")]
-    | Annotated[CountSource, Tag("count")]
     | Annotated[BarSource, Tag("bar")]
     | Annotated[ColourSource, Tag("colour")]
     | Annotated[PythonSource, Tag("python")]
@@ -334,7 +325,7 @@ AnySource = Annotated[
     Discriminator(
         _kind,
         custom_error_type="unknown_source",
-        custom_error_message='expected from = "screen" with read = "number", "text", "template", "count", "bar" or '
+        custom_error_message='expected from = "screen" with read = "number", "text", "template", "bar" or '
         '"colour"; or from = "python", "log", "file", "memory", "accessibility" or "process"',
     ),
 ]

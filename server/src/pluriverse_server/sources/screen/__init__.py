@@ -16,7 +16,7 @@ from .glyphs import load_glyphs
 from .grab import Grabber, ScreenLost
 from .number import NumberReader, TextReader
 from .python import PythonReader
-from .template import load_count, load_template
+from .template import load_template
 
 __all__ = ["Grabber", "ScreenLost", "make_reader"]
 
@@ -48,8 +48,6 @@ def _make_reader(name: str, table: tables.ScreenSource, directory: Path) -> Scre
         case tables.TemplateSource(image=image, threshold=threshold, shift=shift):
             region = (table.region[2], table.region[3])
             return load_template(directory / image, name, region, threshold, shift)
-        case tables.CountSource(image=image, threshold=threshold):
-            return load_count(directory / image, name, (table.region[2], table.region[3]), threshold)
         case tables.BarSource(colour=full, empty=empty, tolerance=tolerance, direction=direction):
             return BarReader(Shades(full, empty, tolerance), direction)
         case tables.ColourSource(colour=colour, tolerance=tolerance):

@@ -1,10 +1,9 @@
-"""Finds and counts a picture on the screen. Pure."""
+"""Finds a picture on the screen. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +18,6 @@ FLAT: Final = 8.0
 
 # Further than this from the threshold the confidence is 1; it is 0.8 at three fifths of it.
 DOUBT: Final = 0.05
-
-R = TypeVar("R")
 
 
 class Template:
@@ -97,52 +94,15 @@ class TemplateReader:
         return float(self._template.similarities(middle).max())
 
 
-class CountReader:
-    """Counts the places of a region where a picture is. Two of them are at least half of the picture's size apart."""
-
-    def __init__(self, picture: NDArray[np.uint8], region: tuple[int, int], threshold: float = 0.9) -> None:
-        """``picture`` is RGBA of shape (height, width, 4); ``region``: width and height of the source's region."""
-        height, width = picture.shape[:2]
-        if region[0] < width or region[1] < height:
-            raise ValueError(
-                f"the picture of {width}x{height} pixels needs a region of at least that, not {region[0]}x{region[1]}"
-            )
-        self._threshold = threshold
-        self._template = Template(picture, region)
-
-    def read(self, pixels: Pixels) -> tuple[Value, float]:
-        """Return the number, and the confidence in the place that is nearest to the threshold."""
-        similarities = self._template.similarities(pixels)
-        apart_x, apart_y = (self._template.width + 1) // 2, (self._template.height + 1) // 2
-        count, confidence = 0, 1.0
-        while True:
-            y, x = np.unravel_index(int(similarities.argmax()), similarities.shape)
-            similarity = float(similarities[y, x])
-            confidence = min(confidence, _confidence(similarity, self._threshold))
-            # The first that is none: all others are less similar.
-            if similarity < self._threshold or similarity <= 0:
-                return count, confidence
-            count += 1
-            similarities[max(0, y - apart_y + 1) : y + apart_y, max(0, x - apart_x + 1) : x + apart_x] = 0
-
-
 def _confidence(similarity: float, threshold: float) -> float:
     return min(1.0, 0.5 + 0.5 * abs(similarity - threshold) / DOUBT)
 
 
 def load_template(path: Path, name: str, region: tuple[int, int], threshold: float, shift: int) -> TemplateReader:
-    return _load(path, name, lambda picture: TemplateReader(picture, region, threshold, shift))
-
-
-def load_count(path: Path, name: str, region: tuple[int, int], threshold: float) -> CountReader:
-    """Make the counter of a picture for source ``name``; raise SourceError if the file or the region doesn't fit."""
-    return _load(path, name, lambda picture: CountReader(picture, region, threshold))
-
-
-def _load(path: Path, name: str, make: Callable[[NDArray[np.uint8]], R]) -> R:
+    """Make the reader of a picture for source ``name``; raise SourceError if the file or the region doesn't fit."""
     remedy = "cut it out of a picture of the screen, and save it as PNG"
     image = open_png(path, name, remedy)
     try:
-        return make(np.asarray(image.convert("RGBA")))
+        return TemplateReader(np.asarray(image.convert("RGBA")), region, threshold, shift)
     except ValueError as error:
         raise SourceError(f"{name}: {path}: {error}; {remedy}") from None
