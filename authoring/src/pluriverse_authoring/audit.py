@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from itertools import repeat
 from pathlib import Path
 from typing import Any, Final, Literal, cast
 
@@ -264,7 +265,7 @@ def _audits(audits: Sequence[Audit], seeds: int) -> Iterator[Found]:
     free: list[Computer] = []
     try:
         with ThreadPoolExecutor(os.cpu_count()) as threads:
-            yield from threads.map(lambda each: _run(each, seeds, free), audits)
+            yield from threads.map(_run, audits, repeat(seeds), repeat(free))
     finally:
         for computer in free:
             computer.close()
