@@ -85,7 +85,8 @@ class Computer:
         height = validation.integer("height", height, 1, validation.MAX_SIDE)
         self.format: Format = format
         self._draws_pointer = validation.flag("pointer", pointer)
-        self._core: Core = Core(env_id, remotes, clock=clock, actions="events", whole_screens=True, **options)
+        made: Any = {"clock": clock, "actions": "events", "whole_screens": True, "begins": False}
+        self._core: Core = Core(env_id, remotes, **made, **options)
         self._size = width, height
         self.given_up: threading.Event | None = None
         """Set by another thread while something is done, it breaks that off: CancelledError is raised of it."""
@@ -167,7 +168,8 @@ class Computer:
             ConfigurationError: the remote doesn't take this seed, environment, option or clock.
             RemoteFailed: none began.
         """
-        if (env or self.described.env_id, options, clock or self.clock) == (self.described.env_id, None, self.clock):
+        same = (env or self.described.env_id, options, clock or self.clock) == (self.described.env_id, None, self.clock)
+        if same and not self._core.joins:
             self._core.reset(0, seed)
         else:
             self._core.change(env, options, clock, seed)
