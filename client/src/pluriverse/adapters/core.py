@@ -69,6 +69,7 @@ class Core:
         fps: float | None = None,
         whole_screens: bool = False,
         audio: bool = False,
+        begins: bool = True,
         **options: Any,
     ) -> None:
         """Start or find the remotes, and wait for an episode; the options are those of ``pluriverse.make``.
@@ -77,7 +78,8 @@ class Core:
         lockstep; None: one. ``record``: a new file for what is needed to play a run in lockstep again, and to compare
         it. ``whole_screens``: keep the screens in full size and colour, as rendering every step needs. Otherwise the
         VNC driver makes the pictures, and doesn't decode what they don't show; in lockstep remotes make them, if they
-        can. ``audio``: what is played in each step comes with it.
+        can. ``audio``: what is played in each step comes with it. ``begins`` False: wait for the one that the remote
+        has begun itself, if that is of this environment; ``change`` begins the first.
         """
         if clock is not None:
             validation.choice("clock", clock, CLOCKS)
@@ -124,11 +126,13 @@ class Core:
             "audio": audio,
             "whole_screens": whole_screens,
         }
+        self.joins: bool = not begins and fps is None and record is None
+        """Whether the episode that was waited for is one that the remote has begun itself, and can't be played."""
         # Screens are opened once it is known what the environment draws on.
         self.env: VectorEnv = pluriverse.make(env_id, remotes, fps=fps, vision=False, **options)
         try:
             with waiting(f"waiting for the first frame of {env_id or 'an episode'}"):
-                self._adapt(self._begin(None, None, clock, None))
+                self._adapt(self._join(clock) if self.joins else self._begin(None, None, clock, None))
             self._owner = self.env.owner
             self._records = record is not None
             if record is not None:
@@ -265,6 +269,7 @@ class Core:
         self._backend.forget()
         try:
             other = self._begin(env_id, env_options, clock, seed)
+            self.joins = False
             if alike:
                 _require_alike(described, other)
             self.close_beside()
@@ -491,6 +496,24 @@ class Core:
         for index in range(self.env.n):
             self.env.reset_one(index, seed=seed)
         return self._wait_for_episode()
+
+    def _join(self, clock: Clock | None) -> Describe:
+        """Return the description of the episode that the first remote plays, or of one that is begun in its place."""
+        asked, deadline = self.env.asked, time.monotonic() + RECEIVE_S
+        while time.monotonic() < deadline:
+            described = self.env.described(0)
+            if described is not None and (asked.env_id or described.env_id, asked.options) != (described.env_id, {}):
+                break
+            if described is not None and described.env_state == "running":
+                clocks: list[Any] = ["realtime", *(described.clocks or ())]
+                clock = clock or clocks[-1]
+                if clock not in clocks:
+                    break
+                self.env.ask(clock=clock)
+                return described
+            self.env.require_usable(0)
+            self.env.changed([0], LOOK_S)
+        return self._begin(None, None, clock, None)
 
     def _wait_for_episode(self) -> Describe:
         """Return the first remote's description once the episode that was asked for runs; what came of it stays."""

@@ -82,6 +82,16 @@ def page(pages: str, clock: Clock) -> Generator[Computer]:
         yield computer
 
 
+def test_one_that_is_made_begins_no_episode_before_it_is_asked_to(pages: str, clock: Clock) -> None:
+    episodes: list[Any] = []
+    for _ in range(2):
+        with Computer("pages.said-v0", pages, clock=clock) as computer:
+            assert computer.over
+            computer.begin()
+            episodes.append(computer.standing().episode_id)
+    assert episodes[1] == episodes[0] + 1
+
+
 def test_a_picture_is_the_environments_part_of_the_screen_wherever_that_is(clock: Clock, pages: str) -> None:
     with Computer("pages.apart-v0", pages, clock=clock) as computer:
         computer.begin()

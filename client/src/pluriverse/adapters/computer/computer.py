@@ -86,7 +86,8 @@ class Computer:
         height = validation.integer("height", height, 1, validation.MAX_SIDE)
         self.format: Format = format
         self._draws_pointer = validation.flag("pointer", pointer)
-        self._core: Core = Core(env_id, remotes, clock=clock, actions="events", whole_screens=True, **options)
+        made: Any = {"clock": clock, "actions": "events", "whole_screens": True, "begins": False}
+        self._core: Core = Core(env_id, remotes, **made, **options)
         self._size = width, height
         self.given_up: threading.Event | None = None
         """Set by another thread while something is done, it breaks that off: CancelledError is raised of it."""
@@ -168,9 +169,9 @@ class Computer:
             ConfigurationError: the remote doesn't take this seed, environment, option or clock.
             RemoteFailed: none began.
         """
-        asked = env or self.described.env_id, options, clock or self.clock
+        same = (env or self.described.env_id, options, clock or self.clock) == (self.described.env_id, None, self.clock)
         # What a slot plays isn't described.
-        if asked == (self.described.env_id, None, self.clock) and (env is None or not self._core.is_beside):
+        if same and not self._core.joins and (env is None or not self._core.is_beside):
             self._core.reset(0, seed)
         else:
             self._core.change(env, options, clock, seed)
