@@ -7,7 +7,7 @@ where tools.yaml is:
 
     tools:
       - class_name: verl_tool.ScreenTool
-        config: {type: native}
+        config: {type: native, remotes: "local:8"}
 
 A row's extra_info.tools_kwargs is {"computer": {"create_kwargs": {"seed": 1}}}; the rows of a group begin the same.
 """
@@ -17,9 +17,10 @@ import weakref
 from typing import Any
 from uuid import uuid4
 
-from pluriverse.adapters.computer import Computer
+from pluriverse.adapters.computer import AsyncComputer
 from pluriverse.adapters.computer.calls import ACTING, read
 from pluriverse.errors import PluriverseError
+from pluriverse.remotes import share
 from verl.tools.base_tool import BaseTool
 from verl.tools.schemas import OpenAIFunctionToolSchema, ToolResponse
 
@@ -33,14 +34,15 @@ FUNCTION = {"name": "computer", "description": ASKS, "parameters": PARAMETERS}
 
 
 class ScreenTool(BaseTool):
-    """One remote for each rollout; it waits while the model thinks, and is removed with the rollout."""
+    """Remotes, of which each rollout takes one; it waits while the model thinks."""
 
     def __init__(self, config: dict[str, Any], tool_schema: Any) -> None:
         schema = OpenAIFunctionToolSchema.model_validate({"type": "function", "function": FUNCTION})
         super().__init__(config, tool_schema or schema)
         self._seeds: dict[str, int] = {}
+        self._shared = share(config["remotes"], TASK)
         # verl makes and releases an instance for each call; only its data of the rollout outlasts them.
-        self._computers: weakref.WeakKeyDictionary[Any, Computer] = weakref.WeakKeyDictionary()
+        self._screens: weakref.WeakKeyDictionary[Any, asyncio.Task[AsyncComputer]] = weakref.WeakKeyDictionary()
 
     async def create(self, instance_id: str | None = None, **kwargs: Any) -> tuple[str, ToolResponse]:
         """Note the seed of a call's rollout."""
@@ -50,22 +52,27 @@ class ScreenTool(BaseTool):
 
     async def execute(self, instance_id: str, parameters: dict[str, Any], **kwargs: Any) -> Any:
         """Act, and answer with a picture and what it earned."""
-        return await asyncio.to_thread(self._act, self._seeds[instance_id], parameters, kwargs["agent_data"])
-
-    async def release(self, instance_id: str, **kwargs: Any) -> None:
-        """Forget the call."""
-        del self._seeds[instance_id]
-
-    def _act(self, seed: int, parameters: dict[str, Any], rollout: Any) -> tuple[ToolResponse, float, dict[str, Any]]:
-        computer = self._computers.get(rollout)
-        if computer is None:
-            computer = self._computers[rollout] = Computer(TASK, "local:1", clock="lockstep")
-            weakref.finalize(rollout, computer.close)
-            computer.begin(seed)
+        rollout = kwargs["agent_data"]
+        if rollout not in self._screens:
+            self._screens[rollout] = asyncio.create_task(opened(self._shared.url, self._seeds[instance_id], rollout))
+        screen = await self._screens[rollout]
         try:
-            answer = computer.do(read(parameters))
+            answer = await screen.do(read(parameters))
         except PluriverseError as error:  # for the model to read
             return ToolResponse(text=str(error)), 0.0, {}
         assert answer.image is not None
         text = "The episode is over." if answer.over else answer.text
         return ToolResponse(text=text, image=[answer.image.pil()]), answer.reward, {}
+
+    async def release(self, instance_id: str, **kwargs: Any) -> None:
+        """Forget the call."""
+        del self._seeds[instance_id]
+
+
+async def opened(remotes: str, seed: int, rollout: Any) -> AsyncComputer:
+    """Take a remote once one is free, until there is no rollout any more, and begin the episode."""
+    screen = AsyncComputer(TASK, remotes, clock="lockstep", start_timeout_s=3600)
+    await screen.__aenter__()
+    weakref.finalize(rollout, screen.computer.close)
+    await screen.begin(seed)
+    return screen

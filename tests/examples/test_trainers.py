@@ -61,8 +61,8 @@ def test_verifiers_evaluates_a_model_that_is_shown_pictures(tmp_path: Path) -> N
     with scripted(click) as endpoint:
         client = ["--client.base-url", endpoint.url, "--client.api-key-var", "KEY", "--model", "scripted"]
         count = ["-n", "2", "--no-push", "--no-rich", "--output-dir", tmp_path]
-        package = str(TRAINERS / "verifiers_screen")
-        run("verifiers", "vf-eval", "verifiers_screen", *client, *count, PYTHONPATH=package, KEY="none")
+        package, here = str(TRAINERS / "verifiers_screen"), ["--env.agent.runtime.type", "subprocess"]
+        run("verifiers", "vf-eval", "verifiers_screen", *here, *client, *count, PYTHONPATH=package, KEY="none")
     (traces,) = tmp_path.glob("**/traces.jsonl")
     episodes = [json.loads(line) for line in traces.read_text().splitlines()]
     assert len(episodes) == 2

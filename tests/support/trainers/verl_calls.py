@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).parents[3] / "examples/trainers"))
 
 def tools() -> list[Any]:
     with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
-        file.write("tools: [{class_name: verl_tool.ScreenTool, config: {type: native}}]")
+        file.write("tools: [{class_name: verl_tool.ScreenTool, config: {type: native, remotes: 'local:2'}}]")
         file.flush()
         return initialize_tools_from_config(file.name)
 

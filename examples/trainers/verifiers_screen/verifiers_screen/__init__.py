@@ -2,24 +2,25 @@
 
 prime env push --path examples/trainers/verifiers_screen       # to the hub, or here:
 pip install "pluriverse[mcp]" verifiers examples/trainers/verifiers_screen
-vf-eval verifiers_screen --model MODEL --client.base-url http://localhost:8000/v1
+vf-eval verifiers_screen --env.agent.runtime.type subprocess --model MODEL --client.base-url http://localhost:8000/v1
 """
 
+import asyncio
 import json
 from collections.abc import Iterator
 from typing import Any
 
+import httpx
 import verifiers.v1 as vf
-from pluriverse.adapters.computer import Answer, AsyncComputer
+from pluriverse.adapters.computer import AsyncComputer
 from pluriverse.adapters.computer.calls import read
 from pluriverse.errors import PluriverseError
+from pluriverse.remotes import share
 
-__all__ = ["ScreenEnv", "ScreenTaskset"]
+__all__ = ["ScreenHarness", "ScreenTaskset"]
 
 ASKS = """You see the screen of a program. Answer with one call as JSON and nothing else, such as
 {"name": "click", "arguments": {"x": 40, "y": 90}} or {"name": "type_text", "arguments": {"text": "hello"}}."""
-# The model alone, without a shell.
-PLAYER = {"harness": {"id": "null"}, "runtime": {"type": "subprocess"}, "max_turns": 20}
 
 
 class ScreenData(vf.TaskData):
@@ -42,37 +43,37 @@ class ScreenTaskset(vf.Taskset[vf.Task[ScreenData], ScreenConfig]):
     def load(self) -> Iterator[vf.Task[ScreenData]]:
         """Yield the tasks."""
         for seed in range(self.config.num_tasks):
-            yield vf.Task[ScreenData](ScreenData(env_id=self.config.env_id, seed=seed), self.config.task)
+            data = ScreenData(prompt=ASKS, env_id=self.config.env_id, seed=seed)
+            yield vf.Task[ScreenData](data, self.config.task)
 
 
-class ScreenEnvConfig(vf.EnvConfig):
-    """Who plays."""
+class ScreenHarness(vf.Harness[vf.HarnessConfig]):
+    """Eight remotes, of which each episode takes one; it waits while the model thinks."""
 
-    player: vf.AgentConfig = vf.AgentConfig.model_validate(PLAYER)
+    EXECUTES_CODE, NEEDS_CONTAINER = False, False
+    starting, shared = asyncio.Lock(), None
 
-
-class ScreenEnv(vf.Env[ScreenEnvConfig]):
-    """The program answers each call with its screen."""
-
-    async def run(self, task: vf.Task[ScreenData], agents: vf.Agents) -> None:
-        """Play one episode, on a remote of its own that waits while the model thinks."""
-        async with AsyncComputer(task.data.env_id, "local:1", clock="lockstep") as screen:
-            answer, said = await screen.begin(task.data.seed), ASKS
-            async with agents.player.interaction(task) as interaction:
-                segment = await interaction.turn(turn(answer, said))
-                while not (segment.terminated or screen.computer.over):
-                    try:
-                        answer = await screen.do(read(json.loads(segment.last_reply)))
-                        said = answer.message
-                    except (ValueError, PluriverseError) as error:  # for the model to read
-                        said = str(error)
-                    if not screen.computer.over:
-                        segment = await interaction.turn(turn(answer, said))
-            interaction.trace.record_reward("earned", screen.computer.total_reward)
-
-
-def turn(answer: Answer, said: str) -> list[Any]:
-    """Return what the model is shown and told."""
-    assert answer.image is not None
-    picture = {"type": "image_url", "image_url": {"url": answer.image.data_url()}}
-    return [vf.UserMessage(content=[picture, {"type": "text", "text": f"{answer.text}\n{said}"}])]
+    async def launch(
+        self, ctx: Any, trace: Any, runtime: Any, endpoint: str, secret: str, mcp_urls: Any, data: ScreenData
+    ) -> vf.ProgramResult:
+        """Play one episode."""
+        async with self.starting:
+            ScreenHarness.shared = self.shared or await asyncio.to_thread(share, "local:8", data.env_id)
+        headers, url, messages = {"Authorization": f"Bearer {secret}"}, f"{endpoint}/chat/completions", []
+        remote = AsyncComputer(data.env_id, self.shared.url, clock="lockstep", start_timeout_s=3600)
+        async with remote as screen, httpx.AsyncClient(headers=headers, timeout=600) as model:
+            answer, said = await screen.begin(data.seed), data.prompt
+            while not screen.computer.over and len(messages) < 40:
+                picture = {"type": "image_url", "image_url": {"url": answer.image.data_url()}}
+                messages += [{"role": "user", "content": [picture, {"type": "text", "text": f"{answer.text}\n{said}"}]}]
+                reply = await model.post(url, json={"model": ctx.model, "messages": messages})
+                if reply.is_error:
+                    return vf.ProgramResult(1, "", reply.text)
+                messages += [reply.json()["choices"][0]["message"]]
+                try:
+                    answer = await screen.do(read(json.loads(messages[-1]["content"])))
+                    said = answer.message
+                except (TypeError, ValueError, PluriverseError) as error:  # for the model to read
+                    said = str(error)
+                trace.record_reward("earned", screen.computer.total_reward)
+        return vf.ProgramResult(0, "", "")
