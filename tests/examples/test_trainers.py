@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from support.leftovers import Leftovers
 from support.remotes import ROOT
-from support.scripted_endpoint import scripted
+from support.scripted_endpoint import Script, scripted
 
 TRAIN_S = 600.0
 
@@ -132,13 +132,36 @@ def test_nemo_gym_collects_rollouts_that_are_read_and_answered_in_words(tmp_path
     leftovers.assert_none(60)
 
 
+def told(messages: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return where the task's instruction says to click."""
+    words = next(part["text"] for part in messages[0]["content"] if part["type"] == "text")
+    return MISSED if "Miss it." in words else HIT
+
+
 def instructed(messages: list[dict[str, Any]]) -> dict[str, Any]:
-    """Click where the task's instruction says."""
-    words = messages[0]["content"][1]["text"]
-    return {"content": json.dumps({"name": "click", "arguments": MISSED if "Miss it." in words else HIT})}
+    """Click there, as the example asks for it."""
+    return {"content": json.dumps({"name": "click", "arguments": told(messages)})}
 
 
-def test_harbor_runs_two_tasks_with_pictures_and_grades_what_they_earned(tmp_path: Path) -> None:
+def instructed_as_computer_1_has_it(messages: list[dict[str, Any]]) -> dict[str, Any]:
+    """Click there, in the words of Harbor's own agent."""
+    action = {"type": "click", **told(messages)}
+    return {"content": json.dumps({"analysis": "", "plan": "", "action": action})}
+
+
+@pytest.mark.parametrize(
+    ("agent", "model"),
+    [
+        (["harbor_screen:ScreenAgent"], instructed),
+        (
+            ["harbor_computer:ScreenComputer", "--agent-kwarg", "max_turns=3", "--agent-kwarg", "enable_images=true"],
+            instructed_as_computer_1_has_it,
+        ),
+    ],
+)
+def test_harbor_runs_two_tasks_with_pictures_and_grades_what_they_earned(
+    agent: list[str], model: Script, tmp_path: Path
+) -> None:
     leftovers = Leftovers()
     for seed, instruction in enumerate(("Hit it.", "Miss it.")):
         task = tmp_path / "tasks" / str(seed)
@@ -149,15 +172,14 @@ def test_harbor_runs_two_tasks_with_pictures_and_grades_what_they_earned(tmp_pat
         (task / "instruction.md").write_text(instruction)
         (task / "environment/screen.json").write_text(json.dumps({"env": "wob.mini.ClickTest-v0", "seed": seed}))
     job = ["--path", tmp_path / "tasks", "--model", "openai/scripted", "--jobs-dir", tmp_path / "jobs", "--quiet"]
-    for option, part in (("--env", "ScreenEnvironment"), ("--agent", "ScreenAgent"), ("--verifier", "Earned")):
-        job += [option, f"harbor_screen:{part}"]
-    with scripted(instructed) as endpoint:
+    job += ["--env", "harbor_screen:ScreenEnvironment", "--verifier", "harbor_screen:Earned", "--agent", *agent]
+    with scripted(model) as endpoint:
         base, package = endpoint.url, str(TRAINERS)
         run("harbor", "harbor", "run", *job, PYTHONPATH=package, OPENAI_API_BASE=base, OPENAI_API_KEY="none")
     trials = [json.loads(path.read_text()) for path in sorted(tmp_path.glob("jobs/*/*/result.json"))]
     assert [trial["exception_info"] for trial in trials] == [None, None]
     hit, missed = (trial["verifier_result"]["rewards"]["reward"] for trial in trials)
     assert (hit > 0.9, missed) == (True, 0)
-    (picture, _) = endpoint.asked[-1]["messages"][-1]["content"]
-    assert picture["image_url"]["url"].startswith("data:image/png;base64,")
+    parts = {part["type"]: part for part in endpoint.asked[0]["messages"][-1]["content"]}
+    assert parts["image_url"]["image_url"]["url"].startswith("data:image/")
     leftovers.assert_none(60)
