@@ -60,8 +60,8 @@ TOKEN_BYTES: Final = 16
 FIRST_PAUSE_S: Final = 0.1
 GROWTH: Final = 2.0
 
-# Often enough not to miss the time for which a seat is kept; then an outage becomes longer by a tenth at most, until the
-# pauses are as websockets' are: a remote that doesn't come back is neither asked nor logged every few seconds.
+# Often enough not to miss the time for which a seat is kept; then an outage becomes longer by a tenth at most, until
+# the pauses are as websockets' are: a remote that doesn't come back is neither asked nor logged every few seconds.
 LONG_PAUSE_S: Final = 3.0
 SHARE_OF_OUTAGE: Final = 0.1
 LONGEST_PAUSE_S: Final = 60.0
