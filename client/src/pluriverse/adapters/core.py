@@ -506,10 +506,10 @@ class Core:
                 break
             if described is not None and described.env_state == "running":
                 clocks: list[Any] = ["realtime", *(described.clocks or ())]
-                clock = clock or clocks[-1]
-                if clock not in clocks:
+                wanted = clock or clocks[-1]
+                if wanted not in clocks:
                     break
-                self.env.ask(clock=clock)
+                self.env.ask(clock=wanted)
                 return described
             self.env.require_usable(0)
             self.env.changed([0], LOOK_S)

@@ -241,9 +241,9 @@ class GameTables(Table):
     @property
     def without_task(self) -> GameTables:
         """What all tasks of a file have in common that are graded at the same time."""
-        tables = {name: getattr(self, name) for name in GameTables.model_fields}
-        sources = {name: source for name, source in self.sources.items() if not isinstance(source, TaskSource)}
-        return GameTables.model_construct(**{**tables, "sources": sources})
+        tables: dict[str, Any] = {name: getattr(self, name) for name in GameTables.model_fields}
+        tables["sources"] = {name: each for name, each in self.sources.items() if not isinstance(each, TaskSource)}
+        return GameTables.model_construct(**tables)
 
     @property
     def scraped(self) -> bool:
