@@ -100,18 +100,16 @@ class Audit:
         pixels = computer.pixels().copy()
         self.found.begun.append((first.text, json.dumps(parameters, sort_keys=True), pixels.tobytes()))
         self._expect(seed, "nothing", self._graded(computer), 0.0)
-        again = self._begin(computer, seed)
-        if again.text != first.text or not self._alike(computer.pixels(), pixels):
-            self._tell(seed, "it begins differently the second time")
+        self._begin_again(computer, seed, first, pixels)
         self._act(seed, "oracle", assignment, lambda: assignment.task.oracle(dict(parameters), computer))
         self._expect(seed, "oracle", self._graded(computer), 1.0)
-        self._begin(computer, seed)
+        self._begin_again(computer, seed, first, pixels)
         self._act_randomly(computer, random.Random(seed))  # noqa: S311
         self.found.earned.setdefault("random", []).append(self._graded(computer))
         for name in sorted(name for name in dir(assignment.task) if name.startswith("trap_")):
             trap = getattr(assignment.task, name)
             if list(inspect.signature(trap).parameters)[-1] == "computer":
-                self._begin(computer, seed)
+                self._begin_again(computer, seed, first, pixels)
                 self._act(seed, name, assignment, lambda trap=trap: trap(dict(parameters), computer))
                 self._expect(seed, "traps", self._graded(computer), 0.0, name)
             else:
@@ -139,6 +137,11 @@ class Audit:
         answer = computer.begin(seed, env=self._entry.id, clock=self._clock)
         self.found.begins_s.append(time.monotonic() - began)
         return answer
+
+    def _begin_again(self, computer: Computer, seed: int, first: Answer, pixels: Screen) -> None:
+        again = self._begin(computer, seed)
+        if again.text != first.text or not self._alike(computer.pixels(), pixels):
+            self._tell(seed, "it begins differently another time")
 
     def _graded(self, computer: Computer) -> float:
         if not computer.over:
