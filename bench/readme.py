@@ -42,8 +42,9 @@ TREES: Final = ("trees",)
 
 # Only for those who change the code.
 CALLS: Final = "calls"
+ROLLOUTS: Final = "rollouts"
 
-ELSEWHERE: Final = (GAMES, WORLDS, CALLS, *FLEET, *OPENENV, *TREES)
+ELSEWHERE: Final = (GAMES, WORLDS, CALLS, ROLLOUTS, *FLEET, *OPENENV, *TREES)
 
 # What the README has of docs/speed.md.
 FIRST: Final = (

@@ -29,6 +29,7 @@ import pages
 import ping
 import reading
 import reset
+import rollouts
 import scraped
 import serving
 import start
@@ -62,6 +63,7 @@ MEASUREMENTS: Final[tuple[Measurement, ...]] = (
     reading.MEASUREMENT,
     scraped.MEASUREMENT,
     serving.MEASUREMENT,
+    rollouts.MEASUREMENT,
 )
 
 NAMES: Final = tuple(measurement.name for measurement in MEASUREMENTS)

@@ -6,6 +6,7 @@ Its answers are scripted, so that the rollouts of the group differ in what they 
 import json
 import sys
 import tempfile
+import time
 from pathlib import Path
 from typing import Any
 
@@ -82,20 +83,28 @@ def sample() -> str:
     return shown
 
 
-def main(places: list[dict[str, int]]) -> None:
-    """Train one step of the README's trainer on a group whose rollouts click at ``places``; print its log as JSON."""
+def main(places: list[dict[str, int]], turns: int = 2, answer_s: float = 0.0) -> None:
+    """Train one step of the README's trainer on a group whose rollouts click at ``places``; print its log as JSON.
+
+    Each is asked ``turns`` times, the last time for a word, and the group is answered after ``answer_s`` seconds.
+    """
     reader = processor()
     policy = model(reader.tokenizer)
+    answering: list[float] = []
+    answered: list[float] = []
 
     def generate(input_ids: Any, **_: Any) -> Any:
-        """Answer the first question of each rollout with its click, and the next with a word."""
+        """Answer the questions of each rollout with its click, and the last with a word."""
+        answering.append(time.perf_counter())
+        time.sleep(answer_s)
         pad = reader.tokenizer.pad_token_id
         rows = []
         for row, place in zip(input_ids, places, strict=True):
-            asked = reader.tokenizer.decode(row).count("<|im_start|>tool") or "<tool_response>" in reader.decode(row)
+            acts = reader.tokenizer.decode(row).count("<tool_response>")
             call = json.dumps({"name": "click", "arguments": place})
-            said = "Done." if asked else f"<tool_call>\n{call}\n</tool_call>"
+            said = "Done." if acts == turns - 1 else f"<tool_call>\n{call}\n</tool_call>"
             rows.append(torch.tensor(reader.tokenizer(said + "<|im_end|>")["input_ids"]))
+        answered.append(time.perf_counter())
         longest = max(map(len, rows))
         answers = torch.stack([torch.nn.functional.pad(row, (0, longest - len(row)), value=pad) for row in rows])
         return torch.cat([input_ids, answers], dim=1)
@@ -124,8 +133,9 @@ def main(places: list[dict[str, int]]) -> None:
         part: any(part in name and bool((weights != before[name]).any()) for name, weights in policy.named_parameters())
         for part in ("visual", "language_model")
     }
-    print(json.dumps({"trl": trl.__version__, "moved": moved, **logged}))
+    took = {"answering_s": answered[-1] - answering[0]}
+    print(json.dumps({"trl": trl.__version__, "moved": moved, **took, **logged}))
 
 
 if __name__ == "__main__":
-    main(json.loads(sys.argv[1]))
+    main(*map(json.loads, sys.argv[1:]))
