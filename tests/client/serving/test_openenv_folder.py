@@ -1,4 +1,4 @@
-"""The folder of a container for OpenEnv, by OpenEnv's own validator; the container itself is a process here."""
+"""The folder of a container for OpenEnv, by OpenEnv's own validator; by day the container itself is a process here."""
 
 import contextlib
 import os
@@ -8,10 +8,11 @@ from collections.abc import Generator, Sequence
 from pathlib import Path
 from typing import Any
 
+import docker
 import pytest
 from support.later import Later
 from support.ports import free_port
-from support.remotes import started
+from support.remotes import ROOT, published, started, wait_for_greeting
 
 pytestmark = [
     pytest.mark.display,
@@ -117,6 +118,32 @@ def test_what_its_policy_wants_of_seeds_and_episodes_holds(env: str, tmp_path: P
         other.step({"computer": {"name": "type_text", "arguments": {"text": "hello"}}})
         assert episode(address, 7) == first
         assert episode(address, 8) != first
+
+
+@pytest.mark.nightly
+@pytest.mark.container
+@pytest.mark.timeout(1800)  # it installs all that OpenEnv asks for
+def test_its_container_is_built_and_plays(tmp_path: Path) -> None:
+    folder = tmp_path / "an_env"
+    write(FOUR_ROOMS, folder)
+    # What it asks for may not be published yet.
+    subprocess.run([ROOT / ".venv/bin/uv", "build", "-q", ROOT / "client", "--out-dir", folder / "dist"], check=True)
+    dockerfile = folder / "Dockerfile"
+    dockerfile.write_text(
+        dockerfile.read_text().replace("COPY . /env\n", "COPY . /env\nENV PIP_FIND_LINKS=/env/dist\n")
+    )
+    image = "pluriverse-test-openenv"
+    subprocess.run(["docker", "build", "-q", "--network=host", "-t", image, folder], check=True)
+    engine = docker.from_env()
+    container = engine.containers.run(image, detach=True, publish_all_ports=True)
+    try:
+        wait_for_greeting(container)
+        address = f"http://127.0.0.1:{published(container, 8000)}"
+        assert episode(address, 7) == episode(address, 7)
+    finally:
+        container.remove(force=True, v=True)
+        engine.images.remove(image)
+        engine.close()
 
 
 @pytest.mark.parametrize(

@@ -49,10 +49,10 @@ validation:
 FROM pluriverse/{runtime}
 USER root
 RUN apt-get update \\
- && apt-get install -y --no-install-recommends python3-pip \\
+ && apt-get install -y --no-install-recommends python3-venv \\
  && rm -rf /var/lib/apt/lists/* /var/cache/apt/*
 COPY . /env
-RUN python3 -m pip --python /opt/pluriverse/bin/python install --no-cache-dir /env
+RUN python -m ensurepip && python -m pip install --no-cache-dir /env
 ENV PLURIVERSE_RUNTIMES=/runtime
 USER pluriverse
 EXPOSE 8000
