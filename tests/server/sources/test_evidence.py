@@ -1,7 +1,5 @@
-import base64
 import os
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -50,9 +48,10 @@ def test_what_is_too_long_for_a_message_is_not_kept(tmp_path: Path, length: int)
     assert packed({}, first) == ""
 
 
-@pytest.mark.parametrize("damage", [lambda text: text[: len(text) // 2], lambda _: base64.b64encode(b"no").decode()])
-def test_damaged_evidence_is_refused(tmp_path: Path, damage: Any) -> None:
+@pytest.mark.parametrize("kept", [0, 0.5])
+def test_damaged_evidence_is_refused(tmp_path: Path, kept: float) -> None:
     first = look(tmp_path / "home")
-    (first.home / "a").write_bytes(np.random.default_rng(1).bytes(10_000))
-    with pytest.raises(ValueError, match="damaged"), unpacked(damage(packed({}, first)), PICTURE):
+    (first.home / "a").write_bytes(np.random.default_rng(1).bytes(9_000))
+    text = packed({}, first)
+    with pytest.raises(ValueError, match="damaged"), unpacked(text[: int(kept * len(text)) // 4 * 4], PICTURE):
         pass
