@@ -44,7 +44,7 @@ def samples(seen: str, said: list[tuple[float, dict[str, Any]]], live: frozenset
         score = float(character) if character.isdigit() else None
         read = {"score": Sample(score, at), "over": Sample(character == "x", at)}
         cycles.append(Cycle(at, [one for one in said if math.ceil(10 * one[0] - 1e-6) == index], read))
-    return Samples(HEADER, cycles, [], {"toy.Toy-v0": live})
+    return Samples(HEADER, cycles, {"toy.Toy-v0": live})
 
 
 def scraped(recording: Samples, game: GameTables = GAME) -> list[Scraped]:
@@ -102,13 +102,13 @@ def test_what_a_program_reported_itself_is_taken_as_it_was_said() -> None:
     recording = samples(" " * 25, said, frozenset())
     bare = [replace(cycle, samples={}) for cycle in recording.cycles]
     first, second = scraped(replace(recording, cycles=bare), REPORTS)
-    assert [(round(mark.at, 2), mark.what, mark.reported_at) for mark in first.heard] == [
+    assert [(round(mark.at, 2), mark.what, mark.reported_at) for mark in first.rewards] == [
         (0.58, 2.0, 0.61),
         (0.9, 1.0, 0.9),
     ]
     assert first.done is not None
     assert (first.begin, first.done.what.reason) == (0.5, "won")
-    assert [mark.what for mark in second.heard] == [-1.0]
+    assert [mark.what for mark in second.rewards] == [-1.0]
     assert (second.done, second.end) == (None, 1.9)
 
 
@@ -138,12 +138,12 @@ def test_what_a_program_says_and_what_is_read_of_it_earn_side_by_side() -> None:
     ]
     seen = "00000000" + "2" * 4 + "3" * 6 + "0" * 3 + "1" * 4 + "xxxx"
     first, second = scraped(samples(seen, said, EVERYTHING), MIXED)
-    assert [(round(mark.at, 2), mark.what) for mark in first.rewards] == [(0.8, 2.0), (1.2, 1.0)]
-    assert [(round(mark.at, 2), mark.what) for mark in first.heard] == [(0.98, 100.0), (1.55, 50.0)]
+    earnings = [(round(mark.at, 2), mark.what) for mark in first.rewards]
+    assert earnings == [(0.8, 2.0), (0.98, 100.0), (1.2, 1.0), (1.55, 50.0)]
     assert first.by_second == [pytest.approx(0.2, abs=0.11)]
     assert first.done is not None
     assert (round(first.done.at, 2), first.done.what.reason, first.done.what.source) == (1.55, "won", "reports")
-    assert ([mark.what for mark in second.given], second.begin) == ([1.0], pytest.approx(2.1, abs=0.11))
+    assert ([mark.what for mark in second.rewards], second.begin) == ([1.0], pytest.approx(2.1, abs=0.11))
     assert second.done is not None
     assert (second.done.what.reason, second.done.what.source) == ("lost", "")
 

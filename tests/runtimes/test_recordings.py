@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from pluriverse_authoring.labels import beside, labels_path, read_labels
 from pluriverse_authoring.report import as_json
-from pluriverse_authoring.score import mutations_of, score_recording
+from pluriverse_authoring.score import score_recording
 from pluriverse_server.manifest.runtime import load
 from support.nightly import nightly_but
 from support.remotes import ROOT
@@ -19,9 +19,6 @@ EACH_DAY = (DESKTOP / "recordings/gnome-2048.plrec", MINESWEEPER)
 
 # With the game's own file: what a newcomer is to read of it at once.
 MAX_LINES = 70
-
-# The share of wrong rules that the recordings are to notice.
-NOTICED = 0.95
 
 
 def test_every_game_has_a_recording_and_is_one_small_file() -> None:
@@ -38,20 +35,8 @@ def test_every_reward_and_every_end_is_the_true_one(recording: Path) -> None:
     labels = read_labels(labels_path(recording))
     assert labels.rewards, "a recording without a reward says nothing"
     runtime = recording.parents[1]
-    result = score_recording(runtime, load(runtime), recording, labels).result
+    result = score_recording(runtime, load(runtime), recording, labels)
     assert result.disagreements == []
     # And the report beside it is of these very readings.
     written = json.loads(beside(recording, ".report.json").read_text())
     assert as_json(recording, result) == written
-
-
-@pytest.mark.nightly
-@pytest.mark.timeout(900)
-def test_the_recordings_notice_nearly_all_rules_that_are_wrong() -> None:
-    trials = [score_recording(DESKTOP, MANIFEST, path, read_labels(labels_path(path))) for path in RECORDINGS]
-    noticed, untested = 0, list[str]()
-    for env_id, found in mutations_of(MANIFEST, trials):
-        assert found is not None
-        noticed += len(found.noticed)
-        untested += [f"{env_id}: {what}" for what in found.untested]
-    assert noticed / (noticed + len(untested)) >= NOTICED, untested

@@ -293,9 +293,6 @@ def score(
     write: Annotated[
         bool, typer.Option(help="Whether to write NAME.report.json and pictures of disagreements.")
     ] = True,
-    mutate: Annotated[
-        bool, typer.Option("--mutate", help="Also list wrong rules that the recordings would not notice.")
-    ] = False,
 ) -> None:
     """Replay recordings with the current runtime.toml and compare with their labels; exit status 1 if they differ.
 
@@ -304,13 +301,10 @@ def score(
     ends of an environment that no recording has, and recordings without labels, are reported, with exit status 1.
 
     Recordings of tasks by pluriverse eval need no labels: each check is run again on what was kept of it.
-
-    With --mutate each rule is then changed in turn, such as the sign of a reward, a missing end, or a number in a
-    condition plus one, and the recordings are scored again: a wrong rule that none of them notices isn't tested.
     """
     from .score import score as compare
 
-    raise typer.Exit(compare(runtime, recordings or (), write=write, mutations=mutate))
+    raise typer.Exit(compare(runtime, recordings or (), write=write))
 
 
 def audit(

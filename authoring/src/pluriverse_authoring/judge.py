@@ -101,27 +101,15 @@ class Result:
         return len(self.begins.missed) + len(self.begins.false) + differ
 
 
-@dataclass(frozen=True, slots=True)
-class Trial:
-    samples: Samples
-    labels: Labels
-    result: Result
-
-
-def judge_samples(
-    game: Callable[[str], GameTables], samples: Samples, labels: Labels, right: GameTables | None = None
-) -> Result:
-    """Compare with the labels what the rules of ``game``, an environment's tables by its id, make of a recording.
-
-    ``right``: the rules that give a labelled value's reward by the second; by default the same.
-    """
+def judge_samples(game: Callable[[str], GameTables], samples: Samples, labels: Labels) -> Result:
+    """Compare with the labels what the rules of ``game``, an environment's tables by its id, make of a recording."""
     rescraper = Rescraper(game, samples)
     readings = ReadingComparison(labels)
     for cycle in rescraper.cycles():
         readings.see(cycle.at, cycle.readings if cycle.episode is not None else {})
     header = samples.header
     tables = game(header.env_id)
-    return judge(tables, header.env_id, header.fps, samples.seconds, labels, rescraper.episodes, readings, right)
+    return judge(tables, header.env_id, header.fps, samples.seconds, labels, rescraper.episodes, readings)
 
 
 class ReadingComparison:
@@ -196,14 +184,10 @@ def judge(
     labels: Labels,
     scraped: Sequence[Scraped],
     readings: ReadingComparison,
-    right: GameTables | None = None,
 ) -> Result:
-    """Return the result of ``scraped`` episodes and of ``readings`` that have seen all cycles of the recording.
-
-    ``right``: as of ``judge_samples``.
-    """
+    """Return the result of ``scraped`` episodes and of ``readings`` that have seen all cycles of the recording."""
     true = [Mark(at, amount, at) for at, amount in labels.rewards]
-    given = [mark for one in scraped for mark in one.given]
+    given = [mark for one in scraped for mark in one.rewards]
     rewards = match_rewards(true, given)
     dones = match(_true_ends(labels), _scraped_ends(scraped), _same_end)
     begins = match(
@@ -213,7 +197,7 @@ def judge(
     )
     pairs = [(labels.episodes[one.what], scraped[other.what]) for one, other in begins.pairs]
     max_delay_s = game.score.max_delay_s
-    by_second = [one for episode, other in pairs for one in _by_second(right or game, labels, seconds, episode, other)]
+    by_second = [one for episode, other in pairs for one in _by_second(game, labels, seconds, episode, other)]
     rewarded = tuple(dict.fromkeys(reward.source for reward in game.rewards))
     labelled = {name: [at for at, _ in steps] for name, steps in labels.sources.items()}
 
@@ -355,7 +339,9 @@ def _sums(labels: Labels, pairs: Sequence[tuple[LabelledEpisode, Scraped]]) -> l
         if (index := bisect_right(begins, at) - 1) >= 0:
             true[index] += amount
     return [
-        EpisodeSums(episode.begin, episode.end, true[begins.index(episode.begin)], sum(mark.what for mark in one.given))
+        EpisodeSums(
+            episode.begin, episode.end, true[begins.index(episode.begin)], sum(mark.what for mark in one.rewards)
+        )
         for episode, one in pairs
     ]
 

@@ -22,7 +22,6 @@ from pluriverse_authoring.recording.replay import Replay
 from .compare import Matched, median_and_largest
 from .judge import Disagreement, Result
 from .labels import beside
-from .mutate import Mutations
 
 REPORT_SUFFIX: Final = ".report.json"
 PICTURES_SUFFIX: Final = ".disagreements"
@@ -126,15 +125,6 @@ def print_results(
     for env_id, ends in never.items():
         for end in ends:
             _say(console, f"{env_id}: {end} never occurred; record an episode that ends so")
-
-
-def print_mutations(env_id: str, found: Mutations, console: Console) -> None:
-    """Print how many wrong rules an environment's recordings notice, and the others, one a line."""
-    noticed, all_ = len(found.noticed), len(found.noticed) + len(found.untested)
-    share = f" ({_floor(noticed / all_)} %)" if all_ else ""
-    _say(console, f"{env_id}: its recordings notice {noticed} of {all_} wrong rules{share}")
-    for change in found.untested:
-        _say(console, f"  your recordings don't test {change}")
 
 
 def _say(console: Console, text: str) -> None:

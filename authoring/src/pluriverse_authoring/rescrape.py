@@ -29,22 +29,15 @@ GRACE_S: Final = 1.0
 class Scraped:
     """A scraped episode. Times are seconds since the recording began; ``done`` is its end, if there was one.
 
-    ``heard`` is what the program or page reported itself, ``by_second`` what each reward by the second gave in all, and
-    ``rewards`` are the others.
+    ``by_second`` is what each reward by the second gave in all, and ``rewards`` are the others.
     """
 
     begin: float
     env_id: str
     rewards: list[Mark[float]] = field(default_factory=list[Mark[float]])
-    heard: list[Mark[float]] = field(default_factory=list[Mark[float]])
     by_second: list[float] = field(default_factory=list[float])
     done: Mark[reports.Done] | None = None
     end: float | None = None
-
-    @property
-    def given(self) -> list[Mark[float]]:
-        """All that was given at a time: what was read, and what was heard."""
-        return self.rewards + self.heard
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +114,7 @@ class Rescraper:
             case {"report": "reward", "reward": int() | float() as amount} if self._game.hears(said):
                 if self._playing is not None:
                     reward = reports.Reward(0, float(amount), self._since_began(said, at))
-                    self._playing.heard += self._game.hear(at, reward)
+                    self._playing.rewards += self._game.hear(at, reward)
             case {"report": "done", "reason": str(reason), "truncated": bool(truncated)}:
                 self._done_said = True
                 if self._playing is None:
@@ -131,7 +124,7 @@ class Rescraper:
                     reward = 0.0 if self._game.is_read else float(said.get("reward", 0.0))
                     when = self._since_began(said, at)
                     done = reports.Done(0, reward, not truncated, truncated, reason, when)
-                    self._playing.heard += self._game.hear(at, done)
+                    self._playing.rewards += self._game.hear(at, done)
                     if not self._game.is_read:
                         self._playing.done = Mark(when, done, at)
                         self._end(at)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, cast
 
-from pluriverse_protocol.recordings import Header, Input
+from pluriverse_protocol.recordings import Header
 from pluriverse_server.manifest.conditions import Value
 from pluriverse_server.manifest.game import GameTables
 from pluriverse_server.manifest.runtime import Manifest
@@ -44,7 +44,6 @@ class Samples:
 
     header: Header
     cycles: Sequence[Cycle]
-    inputs: Sequence[Input]
     live: Mapping[str, frozenset[str]]
 
     @property
@@ -65,12 +64,10 @@ def read_samples(
     sources = _Sources(directory, manifest.game(env_id))
     live: dict[str, set[str]] = {env_id: set()}
     cycles: list[Cycle] = []
-    inputs: list[Input] = []
     waiting: deque[Said] = deque()
     shown = 0.0
     for moment in replay.cycles(header.fps, last_looks=LAST_LOOKS):
         waiting += moment.said
-        inputs += moment.inputs
         due: list[Said] = []
         while waiting and waiting[0][0] + SCREEN_LAG_S <= moment.at:
             at, said = waiting.popleft()
@@ -91,7 +88,7 @@ def read_samples(
         if moment.at - shown >= PROGRESS_S:
             shown = moment.at
             on_progress(shown)
-    return Samples(header, cycles, inputs, {name: frozenset(read) for name, read in live.items()})
+    return Samples(header, cycles, {name: frozenset(read) for name, read in live.items()})
 
 
 class _Sources:

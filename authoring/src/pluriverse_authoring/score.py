@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
 
 from pluriverse_protocol.recording_file import SUFFIX
 from pluriverse_protocol.recordings import MalformedRecording, TruncatedRecording
-from pluriverse_server.manifest.runtime import EnvTable, Manifest, load
+from pluriverse_server.manifest.runtime import Manifest, load
 from pluriverse_server.sources.reading import SourceError
 from rich.console import Console
 from rich.progress import Progress, TextColumn, TimeElapsedColumn
@@ -18,14 +17,11 @@ from rich.progress import Progress, TextColumn, TimeElapsedColumn
 from pluriverse_authoring import AuthoringError
 from pluriverse_authoring.recording.replay import Replay
 
-from .judge import Result, Trial, judge_samples, never_ended, uncompared
+from .judge import Result, judge_samples, never_ended, uncompared
 from .labels import FOLDER, Labels, labels_path, read_labels
-from .mutate import Mutations, mutate
 from .regrade import regrade
-from .report import print_mutations, print_results, write_report
+from .report import print_results, write_report
 from .samples import read_samples
-
-T = TypeVar("T")
 
 
 def score(
@@ -34,15 +30,12 @@ def score(
     *,
     console: Console | None = None,
     write: bool = True,
-    mutations: bool = False,
 ) -> int:
     """Score recordings, by default all of the runtime's; return the exit status.
 
     That is 0 if everything that the rules give was compared, in one recording at least, and nothing differs; recordings
     without labels count as not compared, but those of tasks are graded again, and need none. Prints on ``console``.
-    With ``write``, writes NAME.report.json beside each, and pictures of the differences to NAME.disagreements. With
-    ``mutations``, also lists the wrong rules that the recordings would not notice, where all of an environment's are
-    perfect.
+    With ``write``, writes NAME.report.json beside each, and pictures of the differences to NAME.disagreements.
     """
     console = console or Console()
     manifest = load(directory)
@@ -59,7 +52,6 @@ def score(
         return 1 if any(regraded.values()) else 0
     unlabelled = [path for path in paths if path.exists() and not labels_path(path).exists()]
     results: dict[Path, Result] = {}
-    trials: list[Trial] = []
     columns = (TextColumn("{task.description}"), TextColumn("{task.completed:.0f} s"), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as progress:
         for path in paths:
@@ -68,25 +60,16 @@ def score(
             labels = read_labels(labels_path(path))
             task = progress.add_task(path.name, total=None)
             update = partial(progress.update, task)
-            trial = score_recording(
+            results[path] = score_recording(
                 directory, manifest, path, labels, lambda seconds, update=update: update(completed=seconds)
             )
-            results[path] = trial.result
-            if mutations:
-                trials.append(trial)
             if write:
-                _write(path, trial.result, manifest)
+                _write(path, results[path], manifest)
             progress.remove_task(task)
-    by_environment = _by_environment(results.values(), lambda result: result.environment)
+    by_environment = _by_environment(results.values())
     missing = {env_id: uncompared(manifest.game(env_id), manifest.page, of_env) for env_id, of_env in by_environment}
     never = {env_id: never_ended(manifest.game(env_id), manifest.page, of_env) for env_id, of_env in by_environment}
     print_results(results, unlabelled, missing, never, console, written=write)
-    if mutations:
-        for env_id, found in mutations_of(manifest, trials):
-            if found is None:
-                console.print(f"{env_id}: fix its disagreements first; then --mutate shows what isn't tested")
-            else:
-                print_mutations(env_id, found, console)
     perfect = all(result.perfect for result in results.values())
     return 0 if perfect and not unlabelled and not any(missing.values()) and not any(regraded.values()) else 1
 
@@ -97,7 +80,7 @@ def score_recording(
     path: Path,
     labels: Labels,
     on_progress: Callable[[float], None] = lambda seconds: None,
-) -> Trial:
+) -> Result:
     """Read a recording again and compare it with its labels; ``on_progress`` gets the seconds read so far.
 
     A recording without its end, as of a recorder that was killed, is read up to there.
@@ -111,7 +94,7 @@ def score_recording(
             result = judge_samples(manifest.game, samples, labels)
             version = replay.header.version
             other = version if version != manifest.runtime.version else None
-            return Trial(samples, labels, replace(result, recorded_with=other))
+            return replace(result, recorded_with=other)
     except FileNotFoundError:
         raise AuthoringError(f"{path}: no such file; expected a recording, NAME{SUFFIX}") from None
     except (OSError, MalformedRecording, SourceError) as error:
@@ -119,22 +102,10 @@ def score_recording(
     raise AuthoringError(f"{path} can't be scored: {replay.ended}")
 
 
-def mutations_of(manifest: Manifest, trials: Sequence[Trial]) -> Iterator[tuple[str, Mutations | None]]:
-    """Yield for each environment which wrong rules its recordings would notice; None if one of them isn't perfect."""
-    for env_id, of_env in _by_environment(trials, lambda trial: trial.result.environment):
-        if not all(trial.result.perfect for trial in of_env):
-            yield env_id, None
-            continue
-        entry = next((one for one in manifest.envs if one.id == env_id), EnvTable(id=env_id))
-        spaces = manifest.spaces_of(entry)
-        choices = spaces.discrete if spaces is not None else ()
-        yield env_id, mutate(manifest.game(env_id), choices, of_env)
-
-
-def _by_environment(things: Iterable[T], environment: Callable[[T], str]) -> list[tuple[str, list[T]]]:
-    found: dict[str, list[T]] = {}
-    for one in things:
-        found.setdefault(environment(one), []).append(one)
+def _by_environment(results: Iterable[Result]) -> list[tuple[str, list[Result]]]:
+    found: dict[str, list[Result]] = {}
+    for result in results:
+        found.setdefault(result.environment, []).append(result)
     return list(found.items())
 
 
