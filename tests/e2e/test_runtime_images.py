@@ -1,12 +1,16 @@
 """The images of the runtimes: hardened, without any network, each plays."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
+from pluriverse.adapters.computer import Computer
 from pluriverse.remotes.docker import LIMITS
 from pluriverse.testing import check_gymnasium
+from pluriverse_server.manifest.runtime import load
+from pluriverse_server.sources.task import Assignment
 from support.agent import connected
-from support.remotes import HARDENED, in_container
+from support.remotes import HARDENED, ROOT, in_container
 from support.repeated import assert_repeatable
 
 # The environment that each begins with, and a program of which there is no doubt that it plays.
@@ -52,3 +56,19 @@ def test_image_plays_the_same_again_in_lockstep(runtime: str, limits: dict[str, 
     env_id, _ = BEGINS[runtime]
     with in_container(runtime=runtime, limits=limits) as remote:
         assert_repeatable(env_id, remote.address, frame_skip=1, steps=200)
+
+
+@pytest.mark.parametrize("runtime", images("tasks", "tasks-web"))
+def test_an_oracle_solves_its_task_in_the_image(runtime: str, tmp_path: Path) -> None:
+    folder, (env_id, _) = ROOT / "runtimes" / runtime, BEGINS[runtime]
+    source = load(folder).game(env_id).task
+    assert source is not None
+    assignment = Assignment(source, folder, env_id, tmp_path)
+    assignment.set_up(0)
+    with (
+        in_container(runtime=runtime) as remote,
+        Computer(env_id, remote.address, clock="lockstep") as computer,
+    ):
+        assert computer.begin(0).text == assignment.words
+        assignment.task.oracle(dict(assignment.parameters), computer)
+        assert computer.submit().reward == 1
