@@ -35,7 +35,7 @@ MEND = "install a C compiler and the headers, on Debian: apt-get install gcc lib
 
 # Compilers hold promises of glibc's headers to be true of arguments; these are programs', which may break them.
 FLAGS = ["-std=gnu11", "-D_GNU_SOURCE", "-O2", "-Wall", "-Wextra", "-Wno-nonnull-compare"]
-FLAGS += ["-fno-delete-null-pointer-checks"]
+FLAGS += ["-fno-delete-null-pointer-checks", "-include", str(HERE / "native/glibc.h")]
 
 # Preloaded libraries are there from the start: their variables of a thread need no function to be found.
 SHARED = ["-shared", "-fPIC", "-ftls-model=initial-exec", "-pthread"]
