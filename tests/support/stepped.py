@@ -15,7 +15,7 @@ from pluriverse_server.manifest.page import PageTable
 from pluriverse_server.manifest.runtime import EnvTable, Manifest, fill_address, load
 from pluriverse_server.programs.catalogue import load_catalogue
 from pluriverse_server.scraper.browser import Browser
-from pluriverse_server.scraper.page_clock import FLAGS, PREFERENCES, PageClock
+from pluriverse_server.scraper.page_clock import FLAGS, PREFERENCES, PageClock, WholeScreen
 from pluriverse_server.sources.page.clock import ClockScript
 from pluriverse_server.sources.page.files import HOST, ORIGIN, Files
 from pluriverse_server.sources.page.guard import Windows
@@ -100,18 +100,18 @@ async def stepped(directory: Path) -> AsyncGenerator[Stepped]:
             await windows.start()
             script = (directory / table.script).read_text() if table.script else None
             outline = Outline(
-                width, height, frozenset((ORIGIN,)), frozenset(table.allow), Watcher(manifest), script, table.zoom
+                width,
+                height,
+                frozenset((ORIGIN,)),
+                frozenset(table.allow),
+                Watcher(manifest, menus="menus" in table.allow),
+                script,
+                table.zoom,
             )
             played = Stepped(manifest, table, entries)
             played.page = await Page.open(windows, outline, played.heard, ClockScript())
-            played.clock = await PageClock.open(
-                played.page,
-                environment,
-                (width, height),
-                browser.process.pid,
-                files,
-                os.getpid(),
-            )
+            place = await WholeScreen.open(environment, (width, height), browser.process.pid, os.getpid())
+            played.clock = PageClock(played.page, place, (width, height), files, os.getpid())
             try:
                 yield played
             finally:

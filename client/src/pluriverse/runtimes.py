@@ -10,6 +10,7 @@ from typing import Any, Final, cast
 
 from pluriverse_protocol import bounded
 from pluriverse_protocol.installed import installed_runtimes, task_id, task_names
+from pluriverse_protocol.limits import MAX_PAGE_SLOTS
 
 from pluriverse.errors import ConfigurationError, did_you_mean
 
@@ -72,7 +73,8 @@ def slots_of(env_id: str) -> int | None:
         folder = runtime_folder(runtime_of(env_id))
     except ConfigurationError:
         return None
-    return _table(_document(folder / MANIFEST), "program").get("slots", 1)
+    document = _document(folder / MANIFEST)
+    return MAX_PAGE_SLOTS if "page" in document else _table(document, "program").get("slots", 1)
 
 
 def local_runtimes() -> dict[str, Path]:

@@ -25,6 +25,9 @@ MAX_SNAPSHOT_BYTES: Final = 1024 * 1024 * 1024
 # A byte numbers them. Each takes memory, and a share of a processor.
 MAX_SLOTS: Final = 256
 
+# Pages take turns, and some 30 MB each.
+MAX_PAGE_SLOTS: Final = 32
+
 # Sides of a picture as it is asked for: an agent takes answers of so many pixels each way.
 MAX_VIEW_SIDE: Final = 4096
 

@@ -275,9 +275,15 @@ class AgentRestore(Message, frozen=True, tag="v0.agent.restore"):
 
 
 class AgentBegin(Message, frozen=True, tag="v0.agent.begin"):
-    """In a slot: begin an episode of what the remote plays. Without a seed it follows from the one before."""
+    """In a slot: begin an episode. Without a seed it follows from the one before.
+
+    ``env_id`` None: the slot's last, at first what the remote plays. ``options`` None: as before, where that is the
+    same. Slots of pages alone play others than their remote.
+    """
 
     seed: Seed | None = None
+    env_id: EnvId | None = None
+    options: OptionValues | None = None
 
 
 ServerMessage = (

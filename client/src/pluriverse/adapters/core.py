@@ -237,6 +237,8 @@ class Core:
     ) -> None:
         """Ask for an episode of another environment of the remote's runtime, as ``VectorEnv.ask`` has it; blocks.
 
+        In a slot it has the spaces and pictures of the one before, whose description stays, and is awaited later.
+
         ``clock`` None: as before, or as it was made. The answer is its first frame. What describes the environment is
         then of the other; forks end, and so do snapshots that the remote keeps without a name. ``alike``: refuse what
         has other spaces or pictures. After a refusal another ``reset`` is needed.
@@ -247,8 +249,14 @@ class Core:
             RemoteFailed: none began.
         """
         self.env.require()
-        if self.n > 1 or self._among is not None or self._records:
+        if self.n > 1 or self._records:
             raise Misuse("only one environment by itself, which isn't recorded, can become another")
+        if self._among is not None and isinstance(self._backend, Lockstep):
+            if clock == "realtime":
+                raise ConfigurationError("slots are in lockstep")
+            self._backend.choose(0, env_id, env_options)
+            self.reset(0, seed)
+            return
         before, described = self.env.asked, self.described
         clock = clock or self._clock
         seed = validation.seed(seed)
@@ -343,6 +351,11 @@ class Core:
             self.env.close()
         else:
             self._among.discard(self)
+
+    @property
+    def is_beside(self) -> bool:
+        """Whether it is in slots of another's remote."""
+        return self._among is not None
 
     def close_beside(self) -> None:
         """Close all cores that are beside this."""

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from copy import copy as copied
 from dataclasses import dataclass, field, replace
 from math import prod
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from pluriverse_protocol.events import Event
@@ -72,8 +72,9 @@ class _Copy:
     granted: int | None = None
     # The first frame of the last episode that has begun, which may be before it is asked for.
     first: Result | None = None
-    # Of a slot: the number under which the episode that begins was asked for.
+    # Of a slot: the number under which the episode that begins was asked for, and what it is to be, if not as before.
     asked: int | None = None
+    chosen: tuple[str | None, Mapping[str, Any] | None] = (None, None)
     remote_ended: bool = False
     # When the remote of a step is given up.
     patience_until: float = 0.0
@@ -178,6 +179,10 @@ class Lockstep:
 
     def begin(self, index: int, seed: int | None, *, join: bool) -> None:
         self._begin(self.games[index], seed, join=join)
+
+    def choose(self, index: int, env_id: str | None, options: Mapping[str, Any] | None) -> None:
+        """Have the next episode of a slot, and those after it, be of another environment, or with other options."""
+        self.games[index].chosen = env_id, options
 
     def expect(self, index: int, seed: int) -> None:
         copy = self.games[index]
@@ -440,7 +445,9 @@ class Lockstep:
         kept = copy.kept_of(copy.restoring) if copy.restoring is not None and not copy.retried else None
         # A slot without an episode begins one at a moment, too.
         is_new = kept is not None and not copy.episode_id
-        copy.asked = step_channel.restore(kept.handle) if kept and is_new else step_channel.begin(copy.seed)
+        copy.asked = (
+            step_channel.restore(kept.handle) if kept and is_new else step_channel.begin(copy.seed, *copy.chosen)
+        )
         self._drop_broken(copy, step_channel)
 
     def _open_step_channel(self, copy: _Copy) -> bool:
@@ -507,6 +514,10 @@ class Lockstep:
                     self._arrive(copy, copy.restoring, result)
                 case ErrorReply(why) if begins and copy.restoring is not None and not copy.retried:
                     self._lose(copy, f"the snapshot was refused: {why}")
+                case ErrorReply(why) if begins and copy.chosen != (None, None):
+                    copy.chosen, copy.asked, copy.phase = (None, None), None, Phase.NEW
+                    del self._answers.waiting[copy.index]
+                    raise ConfigurationError(f"the remote refused it: {why}")
                 case ErrorReply(why) if begins:
                     step_channel.fail(f"no episode began: {why}")
                 case StepReply() if awaited:
@@ -524,6 +535,7 @@ class Lockstep:
     def _first(self, copy: _Copy, first: Result) -> None:
         assert first.episode_id is not None
         copy.phase, copy.episode_id, copy.granted, copy.first = Phase.READY, first.episode_id, None, None
+        copy.chosen = None, None
         if copy.restoring is not None:
             self._go_back(copy, copy.restoring, first)
         else:

@@ -14,6 +14,7 @@ from urllib.parse import urlencode
 import numpy as np
 from pluriverse_protocol import Headers, ProtocolError, encode, step_channel
 from pluriverse_protocol.codec import Envelope
+from pluriverse_protocol.env_options import Value
 from pluriverse_protocol.errors import MessageId
 from pluriverse_protocol.events import Event
 from pluriverse_protocol.kinds import Handle
@@ -141,9 +142,12 @@ class StepChannelConnection:
         """
         return self._send(AgentRestore(handle), episode_id)
 
-    def begin(self, seed: int | None) -> int:
-        """Ask a slot for an episode; return the number that is the ``parent`` of its first frame."""
-        return self._send(AgentBegin(seed))
+    def begin(self, seed: int | None, env_id: str | None = None, options: Mapping[str, Value] | None = None) -> int:
+        """Ask a slot for an episode; return the number that is the ``parent`` of its first frame.
+
+        ``env_id`` and ``options`` None: as before.
+        """
+        return self._send(AgentBegin(seed, env_id, options))
 
     def take(self) -> list[Arrived]:
         """Return the messages that have come, without waiting; of a broken channel those before it broke."""

@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from .slots import Slots
-
 _T = TypeVar("_T")
 
 # Those that follow fit an integer of 53 bits, too.
@@ -196,10 +194,27 @@ class Waited(Protocol):
         ...
 
 
+class SlotsBeside(Protocol):
+    """Environments beside a program's own, each on a step channel of its own; see ``Slots``."""
+
+    keeping: Keeping
+
+    @property
+    def waits_on(self) -> Sequence[Waited]: ...
+
+    def attend(self, readable: Sequence[object]) -> None: ...
+
+    def play(self, request: Reset) -> None: ...
+
+    def open(self, slot: int, step_channel: StepChannel) -> None: ...
+
+    def hang_up(self) -> None: ...
+
+
 class Lockstep:
     """The step channel of a program, if an agent has one, and the episode that is played on it."""
 
-    def __init__(self, slots: Slots | None = None) -> None:
+    def __init__(self, slots: SlotsBeside | None = None) -> None:
         """Connect to the daemon's socket for step channels, if it has one. ``slots`` None: there is one environment."""
         self.watched: bool = True
         """Whether anybody looks at the screen."""

@@ -251,8 +251,7 @@ class _Player:
                 slot.steps = self._go_to(number, slot, asked.handle)
                 at_once(slot.server.begin(slot.steps, headers.message_id, RestoreReply))
             else:
-                seed = asked.seed if isinstance(asked, AgentBegin) else None
-                slot.steps = self._make(number, self._next(slot, seed))
+                slot.steps = self._make(number, self._next(slot, _seed(asked)))
                 at_once(slot.server.begin(slot.steps, headers.message_id))
         except StepFailed as error:
             slot.server.step_channel.send(ErrorReply(str(error)), 0, headers.message_id)
@@ -282,6 +281,15 @@ class _Player:
             self._slots.pop(number).server.close()
             if self._shared is not None:
                 self._shared.leave(number)
+
+
+def _seed(asked: Asked) -> int | None:
+    """Return the seed with which an episode begins; raise StepFailed if it is to be another environment's."""
+    if not isinstance(asked, AgentBegin):
+        return None
+    if (asked.env_id, asked.options) != (None, None):
+        raise StepFailed("the slots of this remote play what it plays itself")
+    return asked.seed
 
 
 def _tell(what: str) -> None:

@@ -18,7 +18,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from pluriverse_protocol.env_options import Option, Value, complete
 from pluriverse_protocol.env_spaces import Spaces
 from pluriverse_protocol.installed import task_id
-from pluriverse_protocol.limits import MAX_ENV_ID_CHARS, MAX_FPS, MAX_SLOTS, MIN_FPS
+from pluriverse_protocol.limits import MAX_ENV_ID_CHARS, MAX_FPS, MAX_PAGE_SLOTS, MAX_SLOTS, MIN_FPS
 from pluriverse_protocol.metadata import HEIGHT, WIDTH
 from pluriverse_protocol.reports import EVIDENCE
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
@@ -305,6 +305,9 @@ class Manifest(GameTables):
     def slots(self, env_id: str) -> int:
         game = self.game(env_id)
         program = game.program
+        if self.page is not None and "lockstep" in self.clocks(env_id):
+            # What opens windows needs a screen of its own.
+            return 1 if {"popups", "dialogs"} & set(self.page.allow) else MAX_PAGE_SLOTS
         if program is None or "lockstep" not in program.clock:
             return 1
         return MAX_SLOTS if self.plays_scraped and game.may_be_kept else program.slots

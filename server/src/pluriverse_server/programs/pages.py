@@ -24,8 +24,8 @@ def page_address(
     return address if table.files is None else urljoin(f"{ORIGIN}/", address)
 
 
-def page_files(directory: Path, table: PageTable, folder: str) -> Files:
-    return Files(directory / folder, directory / table.serve if table.serve is not None else None)
+def page_files(directory: Path, table: PageTable, folder: str, address: str = "127.0.0.1", port: int = 0) -> Files:
+    return Files(directory / folder, directory / table.serve if table.serve is not None else None, address, port)
 
 
 def page_script(directory: Path, table: PageTable) -> str | None:

@@ -24,6 +24,7 @@ from pluriverse_server.display import AsyncInitialState, DisplayLost
 from pluriverse_server.manifest.runtime import EnvTable, Manifest, ManifestError, load
 from pluriverse_server.process import StartError
 from pluriverse_server.programs.catalogue import load_catalogue
+from pluriverse_server.programs.pages import page_files
 from pluriverse_server.sound import FILE as SOUND_FILE
 from pluriverse_server.sound import SoundFile
 from pluriverse_server.sources.trees import NoTree
@@ -103,11 +104,16 @@ async def _player(
     directory = options.directory.absolute()
     screen = {name: os.environ[name] for name in _SCREEN}
     if manifest.page is not None:
-        from .page_session import PageSession
+        from .page_session import PageSession, WholeStage
+        from .page_slots import PageSlots
 
         shut_out()
         state = await AsyncInitialState.open(screen["DISPLAY"], Path(screen["XAUTHORITY"]))
-        session = PageSession(directory, manifest, catalogue, screen, state, folder, daemon)
+        table = manifest.page
+        files = page_files(directory, table, table.files) if table.files is not None else None
+        slots = None if files is None else PageSlots(directory, manifest, catalogue, files, folder, daemon.send)
+        stage = WholeStage(manifest, files, screen, state, folder, slots)
+        session = PageSession(directory, manifest, catalogue, stage, folder, daemon)
         await session.start()
         return session
     from .cookies import Cookies

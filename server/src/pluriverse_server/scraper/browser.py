@@ -157,7 +157,7 @@ class Browser:
         """Return the private memory, in bytes, of the largest renderer process."""
         answer = await self.devtools.call("SystemInfo.getProcessInfo")
         renderers = [process["id"] for process in answer["processInfo"] if process["type"] == "renderer"]
-        return max(map(_private_bytes, renderers), default=0)
+        return max(map(private_bytes, renderers), default=0)
 
     async def stop(self) -> None:
         try:
@@ -182,7 +182,8 @@ def _renew(folder: Path, preferences: Preferences | None) -> None:
         written.chmod(0o644)
 
 
-def _private_bytes(pid: int) -> int:
+def private_bytes(pid: int) -> int:
+    """Return how much memory a process has for itself, 0 if it is gone."""
     try:
         memory = psutil.Process(pid).memory_info()
     except psutil.NoSuchProcess:

@@ -10,9 +10,9 @@ import math
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final, Self
+from typing import Final, Protocol, Self
 
 import psutil
 from pluriverse_protocol.events import KeyEvent, PointerEvent, ScreenEvent
@@ -117,26 +117,103 @@ class Display:
         self._grabber.close()
 
 
+class Place(Protocol):
+    """Where a page is shown and acted in. What takes inputs yields after each that is on its way."""
+
+    def release(self, page: Page) -> AsyncIterator[None]:
+        """Release every key and button."""
+        ...
+
+    async def move(self, page: Page, x: int, y: int) -> None:
+        """Move the pointer."""
+        ...
+
+    def apply(self, page: Page, events: Sequence[ScreenEvent], menu: Callable[[], bool]) -> AsyncIterator[None]:
+        """``menu``: whether a menu of the browser's own is open by now."""
+        ...
+
+    async def separate_clicks(self) -> None:
+        """Let no click that follows be one with a click before."""
+        ...
+
+    async def grab(self, box: Box) -> Pixels:
+        """Return the pixels of a part of it."""
+        ...
+
+    def processes(self) -> list[int]:
+        """Return those that show the page, of which a new document may have added one."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of it."""
+        ...
+
+
+class WholeScreen:
+    """A ``Place``: all of a screen, with its keyboard and pointer."""
+
+    def __init__(self, display: ClientThread[Display], browser: int, server: int) -> None:
+        self._display = display
+        self._browser = browser
+        self._server = server
+        self._overlay: list[int] = []
+
+    @classmethod
+    async def open(cls, environment: Mapping[str, str], size: tuple[int, int], browser: int, server: int) -> Self:
+        """Take the screen of ``size`` pixels that ``environment`` names.
+
+        ``browser`` is the browser's process id, ``server`` that of the daemon, which has started all that the screen
+        and this process need.
+        """
+        name, xauthority = environment["DISPLAY"], Path(environment["XAUTHORITY"])
+        display = await open_in_thread("page clock", lambda: Display(name, xauthority, *size), name)
+        return cls(display, browser, server)
+
+    def release(self, page: Page) -> AsyncIterator[None]:
+        return _one_by_one(self._display, self._display.client.release())
+
+    async def move(self, page: Page, x: int, y: int) -> None:
+        await self._display.run(lambda display: display.move(x, y))
+
+    def apply(self, page: Page, events: Sequence[ScreenEvent], menu: Callable[[], bool]) -> AsyncIterator[None]:
+        return _one_by_one(self._display, self._display.client.apply(events))
+
+    async def separate_clicks(self) -> None:
+        await self._display.run(Display.separate_clicks)
+
+    async def grab(self, box: Box) -> Pixels:
+        return await self._display.run(functools.partial(Display.grab, box=box))
+
+    def processes(self) -> list[int]:
+        server = self._display.client.server_pid
+        if not (self._overlay and all(map(psutil.pid_exists, self._overlay))):
+            self._overlay = descendants(self._server, OVERLAY)
+        return [*process_tree(self._browser), *self._overlay, *([server] if server else [])]
+
+    async def close(self) -> None:
+        await self._display.close()
+
+
+async def _one_by_one(display: ClientThread[Display], inputs: Iterator[None]) -> AsyncIterator[None]:
+    while await display.run(lambda _: next(inputs, ALL_DONE)) is not ALL_DONE:
+        yield
+
+
 class PageClock:
     """One page's clock. ``frames`` have passed in this episode.
 
     What lets the page go on raises Stuck where it doesn't come to rest.
     """
 
-    def __init__(
-        self,
-        page: Page,
-        display: ClientThread[Display],
-        size: tuple[int, int],
-        browser: int,
-        files: Files,
-        server: int,
-    ) -> None:
+    def __init__(self, page: Page, place: Place, size: tuple[int, int], files: Files, server: int) -> None:
+        """Take the clock of ``page``, which has one, in a place of ``size`` pixels; nothing of it has to be awaited.
+
+        ``files`` are those that the page loads, ``server`` is the process id of the daemon.
+        """
         self.frames = 0
         self.page = page
-        self._display = display
+        self._place = place
         self._size = size
-        self._browser = browser
         self._files = files
         self._server = server
         # Of what the page has loaded, that which it has painted.
@@ -146,29 +223,9 @@ class PageClock:
         self._turned = 0
         self._buttons = 0
         self._menu = self._menu_open = False
-        self._overlay: list[int] = []
         self._stillness = Stillness(())
         self._pixels: Pixels | None = None
         self._box: Box = (0, 0, 0, 0)  # of these pixels
-
-    @classmethod
-    async def open(
-        cls,
-        page: Page,
-        environment: Mapping[str, str],
-        size: tuple[int, int],
-        browser: int,
-        files: Files,
-        server: int,
-    ) -> Self:
-        """Take the clock of ``page``, which has one, on a screen of ``size`` pixels that ``environment`` names.
-
-        ``browser`` is the browser's process id, ``server`` that of the daemon, which has started all that the screen
-        and this process need; ``files`` are those that the page loads.
-        """
-        name, xauthority = environment["DISPLAY"], Path(environment["XAUTHORITY"])
-        display = await open_in_thread("page clock", lambda: Display(name, xauthority, *size), name)
-        return cls(page, display, size, browser, files, server)
 
     async def begin(self, fps: float) -> None:
         """Begin an episode whose frames are 1/``fps`` seconds long: nothing is held, the pointer in the last corner.
@@ -177,8 +234,8 @@ class PageClock:
         """
         self._fps, self.frames, self._turned, self._buttons = fps, 0, 0, 0
         self._watch()
-        await self._deal_with(self._display.client.release())
-        await self._display.run(lambda display: display.move(*self._corner))
+        await self._deal_with(self._place.release(self.page))
+        await self._place.move(self.page, *self._corner)
         await self._rest()
 
     async def start(self, ready: Callable[[], bool]) -> None:
@@ -189,7 +246,7 @@ class PageClock:
                 # A document that is on its way begins once it is there, and knows by then where the pointer is, whether
                 # or not the browser has reported it.
                 x, y = self._corner
-                await self._deal_with(self._display.client.apply([PointerEvent(x - 1, y, 0), PointerEvent(x, y, 0)]))
+                await self._apply([PointerEvent(x - 1, y, 0), PointerEvent(x, y, 0)])
             else:
                 await self._rest()
             await self.page.check(STEP_TIMEOUT_S)
@@ -202,13 +259,13 @@ class PageClock:
 
     async def close(self) -> None:
         self._stillness.close()
-        await self._display.close()
+        await self._place.close()
 
     async def apply(self, events: Sequence[ScreenEvent]) -> None:
         if self._presses(events):
             # Real time is nothing here: clicks are double where they come at once.
-            await self._display.run(Display.separate_clicks)
-        await self._deal_with(self._display.client.apply(events))
+            await self._place.separate_clicks()
+        await self._apply(events)
 
     async def advance(self, frames: int, over: Callable[[], bool] = lambda: False) -> int:
         """Let up to so many frames pass, until ``over``; the page reports changes in each. Returns how many."""
@@ -238,15 +295,11 @@ class PageClock:
         """Return what is on the screen, or within ``box`` on it: BGRX, shape (height, width, 4)."""
         box = box or (0, 0, *self._size)
         if self._pixels is None or self._box != box:
-            self._pixels, self._box = await self._display.run(functools.partial(Display.grab, box=box)), box
+            self._pixels, self._box = await self._place.grab(box), box
         return self._pixels
 
     def _watch(self) -> None:
-        """Look at all processes that there are, of which a new document may have added one."""
-        server = self._display.client.server_pid
-        if not (self._overlay and all(map(psutil.pid_exists, self._overlay))):
-            self._overlay = descendants(self._server, OVERLAY)
-        self._stillness.watch([*process_tree(self._browser), *self._overlay, *([server] if server else [])])
+        self._stillness.watch(self._place.processes())
 
     @property
     def _corner(self) -> tuple[int, int]:
@@ -268,13 +321,16 @@ class PageClock:
         """Return how many frames of the page's own pass until so many more of the agent's have."""
         return round((self.frames + frames) * FPS / self._fps) - self._turned
 
-    async def _deal_with(self, inputs: Iterator[None]) -> None:
+    async def _apply(self, events: Sequence[ScreenEvent]) -> None:
+        await self._deal_with(self._place.apply(self.page, events, lambda: self._menu_open))
+
+    async def _deal_with(self, inputs: AsyncIterator[None]) -> None:
         """Let the page deal with each input, and be on the screen, before the next is injected.
 
         Else frames come between two of them by chance, and so what comes with frames: scrolling, focus, selections, and
         what has moved below the pointer. Keys that the key filter was to look at would be overtaken by others.
         """
-        while await self._display.run(lambda _: next(inputs, ALL_DONE)) is not ALL_DONE:
+        async for _ in inputs:
             await self._rest()
             await self._show()
 

@@ -10,22 +10,23 @@ import time
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
-from urllib.parse import urlsplit
+from typing import Any, Final, Protocol
 
+import numpy as np
 from msgspec.structs import replace
+from numpy.typing import NDArray
 from pluriverse_protocol.reports import EVIDENCE, Cause, Done, Joystick, Lost, Ready, Report, Reset, Submit, Text
 
 from pluriverse_server.display import AsyncInitialState, DisplayLost
+from pluriverse_server.kit.lockstep import SlotsBeside
 from pluriverse_server.manifest.page import origin_of
 from pluriverse_server.manifest.runtime import EnvTable, Manifest, ManifestError
 from pluriverse_server.manifest.sources import MAX_COORDINATE
 from pluriverse_server.process import OutOfResources, StartError
-from pluriverse_server.programs.pages import page_address, page_files, page_script
+from pluriverse_server.programs.pages import page_address, page_script
 from pluriverse_server.sources.page.clock import ClockScript
 from pluriverse_server.sources.page.devtools import CallTimedOut, ConnectionLost, DevToolsError
-from pluriverse_server.sources.page.files import HOST, ORIGIN
-from pluriverse_server.sources.page.guard import Windows
+from pluriverse_server.sources.page.files import ORIGIN, Files
 from pluriverse_server.sources.page.messages import BadValue, Scores, read
 from pluriverse_server.sources.page.page import Outline, Page, PageError
 from pluriverse_server.sources.page.watcher import Watcher, episode
@@ -37,9 +38,8 @@ from pluriverse_server.sources.trees import TREE_S, Box, NoTree, Tree
 from pluriverse_server.task import Look, TaskError
 from pluriverse_server.tasks import call_later, start_task
 
-from .browser import Browser
-from .daemon_connection import DaemonConnection
-from .page_clock import FLAGS, PREFERENCES, PageClock, Stuck
+from .page_browser import PageBrowser
+from .page_clock import PageClock, Place, Stuck, WholeScreen
 from .page_steps import PageSteps
 from .step_channels import StepChannels
 
@@ -51,9 +51,6 @@ HOME: Final = "home"
 # The folder of the browser's profile. One letter: the browser creates Unix sockets below it, whose paths are limited.
 FOLDER: Final = "b"
 
-# A browser that exits may hang up first; the exit status is more informative.
-HANG_UP_GRACE_S: Final = 0.5
-
 # How often a page is checked, and how long it may take to answer while its browser has a CPU: on a quiet machine a page
 # that hangs is replaced within four seconds.
 CHECK_EVERY_S: Final = 0.5
@@ -61,9 +58,6 @@ CHECK_TIMEOUT_S: Final = 3.0
 
 # A flag limits scripts' memory to half of this, but not that of pictures, sounds and WebAssembly.
 MAX_PAGE_BYTES: Final = 1024**3
-
-# Names of this machine, where the daemon listens, and whatever else does: pages can't reach them.
-LOOPBACK: Final = ("localhost", "*.localhost", "127.*", "[::1]", "0.0.0.0")
 
 # How long to wait before loading a page again that failed at once.
 RETRY_S: Final = 0.5
@@ -78,38 +72,152 @@ MAX_MESSAGES_PER_S: Final = 1000
 MAX_LATE_S: Final = 1.0
 
 
+class Daemon(Protocol):
+    """Who hears of episodes."""
+
+    def send(self, *reports: Report) -> None:
+        """Tell it."""
+        ...
+
+
+class PagesBeside(SlotsBeside, Protocol):
+    """What plays beside it."""
+
+    async def close(self) -> None:
+        """End all of it."""
+        ...
+
+
+class Channel(Protocol):
+    """Where steps come from; see ``StepChannels``."""
+
+    @property
+    def turn(self) -> asyncio.Lock:
+        """Held while a page goes on."""
+        ...
+
+    def asked(self, reset: Reset) -> None:
+        """Note which episode is wanted."""
+        ...
+
+    async def begin(self, episode: PageSteps | None) -> None:
+        """Play this episode; None: in real time."""
+        ...
+
+    def close(self) -> None:
+        """Hang up."""
+        ...
+
+
+class Stage(Protocol):
+    """What a session plays on: all of a screen with a browser of its own, or a part of one with others."""
+
+    browser: PageBrowser
+    files: Files | None
+    at: tuple[int, int] | None
+    """Its part's corner; None: it is all of it."""
+    proxy: str | None
+
+    @property
+    def channel(self) -> Channel:
+        """Where its steps come from."""
+        ...
+
+    async def place(self) -> Place:
+        """Return where a page is shown and acted in, in lockstep."""
+        ...
+
+    def picture(self) -> NDArray[np.uint8]:
+        """Return what is to be seen now: RGB. Blocking."""
+        ...
+
+    async def page_bytes(self) -> int:
+        """Return how much memory the largest page takes, 0 if that isn't known."""
+        ...
+
+    async def end(self) -> None:
+        """End the browser, if it is its own."""
+        ...
+
+    async def leave(self) -> None:
+        """Let go of everything."""
+        ...
+
+
+class WholeStage:
+    """A ``Stage`` of the screen that ``screen`` names (DISPLAY and XAUTHORITY)."""
+
+    at: tuple[int, int] | None = None
+    proxy: str | None = None
+
+    def __init__(
+        self,
+        manifest: Manifest,
+        files: Files | None,
+        screen: Mapping[str, str],
+        state: AsyncInitialState,
+        folder: Path,
+        slots: PagesBeside | None,
+    ) -> None:
+        """``state`` is the screen's as it was before the first browser; ``folder`` is for files of the browser."""
+        self.files = files
+        self.browser: PageBrowser = PageBrowser(manifest, files, screen, folder / FOLDER, state)
+        self.channel: Channel = StepChannels(waits=True, slots=slots)
+        self._slots = slots
+        self._state = state
+        self._size = manifest.runtime.screen.width, manifest.runtime.screen.height
+
+    async def place(self) -> Place:
+        browser = self.browser.current
+        if browser is None:
+            raise ConnectionLost("the browser ended")
+        return await WholeScreen.open(self.browser.environment, self._size, browser.process.pid, os.getppid())
+
+    def picture(self) -> NDArray[np.uint8]:
+        return picture_of(self.browser.environment["DISPLAY"])
+
+    async def page_bytes(self) -> int:
+        browser = self.browser.current
+        try:
+            return 0 if browser is None else await browser.page_bytes()
+        except CallTimedOut:
+            # It isn't the page's fault.
+            return 0
+
+    async def end(self) -> None:
+        await self.browser.stop()
+
+    async def leave(self) -> None:
+        if self._slots is not None:
+            await self._slots.close()
+        await self._state.close()
+
+
 class PageSession:
-    """A runtime's page on the screen that ``screen`` names (DISPLAY and XAUTHORITY)."""
+    """A runtime's page on a stage."""
 
     def __init__(
         self,
         directory: Path,
         manifest: Manifest,
         catalogue: Mapping[str, EnvTable],
-        screen: Mapping[str, str],
-        state: AsyncInitialState,
+        stage: Stage,
         folder: Path,
-        daemon: DaemonConnection,
+        daemon: Daemon,
     ) -> None:
-        """``state`` is the screen's as it was before the first browser; ``folder`` is for files of the browser."""
+        """``folder`` is for what the page's server and task keep."""
         assert manifest.page is not None
         self._table = manifest.page
         self._manifest = manifest
         self._catalogue = catalogue
-        self._environment = {**screen, **manifest.runtime.locale}
-        self._state = state
+        self._stage = stage
+        self._browser = stage.browser
+        self._browser.users.append(self)
         self._daemon = daemon
         self._directory = directory
-        served = self._table.files
-        self._files = page_files(directory, self._table, served) if served is not None else None
-        self._folder = folder / FOLDER
+        self._files = stage.files
         self._home = folder / HOME
         self._assignment: Assignment | None = None
-        self._browser: Browser | None = None
-        self._windows: Windows | None = None
-        self._ending: asyncio.Task[None] | None = None  # of a browser that is no more this one
-        # The browser whose start is in the screen's state.
-        self._kept: Browser | None = None
         self._outline = self._make_outline(page_script(directory, self._table))
         self._compiled = False
         self._page: Page | None = None
@@ -118,7 +226,7 @@ class PageSession:
         # In lockstep the page has a clock, and its episode is stepped on step channels.
         self._clock: PageClock | None = None
         self._stepped: PageSteps | None = None
-        self._step_channels = StepChannels(waits=True)
+        self._channel = stage.channel
         self._wanted: Reset | None = None
         self._scores = Scores(manifest.rewards)
         self._deadline: asyncio.TimerHandle | None = None
@@ -146,18 +254,20 @@ class PageSession:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        self._step_channels.close()
+        self._channel.close()
         self._clear_deadline()
         await self._end_browser()
         if self._files is not None:
             await self._files.stop()
-        await self._state.close()
+        self._browser.users.remove(self)
+        await self._stage.leave()
 
     async def episode(self, reset: Reset) -> None:
         """Begin an episode, once the beginning of the one before, which can't be broken off, has come to its end."""
         self._wanted = reset
         self._clear_deadline()
         self._scores = Scores(self._manifest.rewards)
+        self._channel.asked(reset)
         self._work.set()
 
     async def tree(self, picture: Box) -> Tree:
@@ -168,7 +278,7 @@ class PageSession:
         if not page.stepped:
             return await page.tree(picture)
         try:
-            async with asyncio.timeout(TREE_S), self._step_channels.turn:
+            async with asyncio.timeout(TREE_S), self._channel.turn:
                 return await page.tree(picture)
         except TimeoutError:
             raise NoTree(f"the page's step did not end within {TREE_S:g} s") from None
@@ -200,15 +310,14 @@ class PageSession:
     async def _begin(self, reset: Reset) -> None:
         await asyncio.sleep(max(0, self._not_before - asyncio.get_running_loop().time()))
         # A step that is under way ends first.
-        async with self._step_channels.turn:
+        async with self._channel.turn:
             self._end_steps()
             if not _lockstep(reset):
-                await self._step_channels.begin(None)
+                await self._channel.begin(None)
             address = self._address(reset)
-            if self._clock is not None and _lockstep(reset) and self._table.begin:
+            if self._clock is not None and _lockstep(reset) and self._table.begin and self._stage.at is None:
                 await self._switch(self._clock, address)
-            if self._browser is not None:
-                await self._state.restore()
+            await self._browser.restore()
             if self._files is not None:
                 # What the page before asks for while it ends isn't there any more.
                 self._files.home = None
@@ -279,25 +388,18 @@ class PageSession:
 
     async def _get_ready(self, reset: Reset, page: Page) -> None:
         """Let time pass until the episode's first frame is there, and show it."""
-        browser, files = self._browser, self._files
-        if browser is None or files is None:
+        files, screen = self._files, self._manifest.runtime.screen
+        if files is None:
             return
         if self._clock is None:
-            screen = self._manifest.runtime.screen
-            self._clock = await PageClock.open(
-                page,
-                self._environment,
-                (screen.width, screen.height),
-                browser.process.pid,
-                files,
-                os.getppid(),
-            )
+            size = screen.width, screen.height
+            self._clock = PageClock(page, await self._stage.place(), size, files, os.getppid())
             await self._clock.begin(reset.fps)
         clock = self._clock
         stepped = self._stepped = self._stepped or self._steps(reset, clock)
         await clock.start(lambda: stepped.ready or reset is not self._wanted or page is not self._page)
         if stepped.ready and stepped is self._stepped:
-            await self._step_channels.begin(stepped)
+            await self._channel.begin(stepped)
 
     def _steps(self, reset: Reset, clock: PageClock) -> PageSteps:
         return PageSteps(reset, clock, self._report, self._step_failed, partial(self._submit, reset))
@@ -322,7 +424,7 @@ class PageSession:
 
     async def _graded(self, end: Done, assignment: Assignment, page: Page) -> Done:
         """Return the end of a page's task, with its grade; truncated if that can't be had."""
-        loop, screen = asyncio.get_running_loop(), self._environment["DISPLAY"]
+        loop = asyncio.get_running_loop()
 
         def ask(expression: str) -> Any:
             return asyncio.run_coroutine_threadsafe(page.ask(expression, CHECK_TIMEOUT_S), loop).result()
@@ -331,7 +433,7 @@ class PageSession:
             everything = (0, 0, MAX_COORDINATE, MAX_COORDINATE)
             return asyncio.run_coroutine_threadsafe(page.tree(everything), loop).result().nodes
 
-        look = Look(self._home, lambda: picture_of(screen), tree, ask)
+        look = Look(self._home, self._stage.picture, tree, ask)
         try:
             async with asyncio.timeout(CHECK_S):
                 return replace(end, reward=end.reward + await asyncio.to_thread(assignment.check, look))
@@ -355,60 +457,12 @@ class PageSession:
         return page
 
     async def _new_page(self, *, lockstep: bool) -> Page:
-        windows = self._windows or await self._start_browser(lockstep=lockstep)
+        windows = await self._browser.windows(lockstep=lockstep)
         clock = ClockScript() if lockstep else None
         page: Page = await Page.open(windows, self._outline, lambda payload: self._heard(page, payload), clock)
-        if windows is not self._windows:
+        if not self._browser.has(windows):
             raise ConnectionLost("the browser ended")
         return page
-
-    async def _start_browser(self, *, lockstep: bool) -> Windows:
-        if self._ending is not None:
-            await asyncio.shield(self._ending)
-        await self._state.restore_screen()
-        # What a runtime serves itself comes from one port.
-        network = self._files.port if self._files is not None and not self._table.origins else True
-        flags = [*self._flags(), *(FLAGS if lockstep else ())]
-        browser = self._browser = await Browser.start(
-            self._environment, self._folder, flags, network, PREFERENCES if lockstep else None
-        )
-        windows = self._windows = Windows(browser.devtools, popups="popups" in self._table.allow, on_gone=self._gone)
-        browser.process.on_end(lambda: self._browser_ended(browser))
-        browser.devtools.on_close(lambda why: self._browser_hung_up(browser, why))
-        await windows.start()
-        return windows
-
-    def _browser_hung_up(self, browser: Browser, why: str) -> None:
-        # A page can cause this by sending too much at once; it doesn't count towards giving up.
-        call_later(HANG_UP_GRACE_S, "browser: hang-up", self._browser_lost, browser, f"browser: {why}", "page")
-
-    def _browser_ended(self, browser: Browser) -> None:
-        process = browser.process
-        if browser is self._browser and process.output_tail:
-            log.warning("the browser's last output:\n    %s", process.output_tail.replace("\n", "\n    "))
-        self._browser_lost(browser, f"browser {process.describe_end()}", "process")
-
-    def _browser_lost(self, browser: Browser, reason: str, cause: Cause) -> None:
-        if browser is self._browser:
-            self._forget_browser()
-            self._lose(reason, cause)
-
-    def _forget_browser(self) -> None:
-        browser, self._browser, self._windows = self._browser, None, None
-        if browser is not None:
-            self._ending = start_task(browser.stop(), "browser's end")
-
-    def _flags(self) -> list[str]:
-        """Return the flags for zoom, language, and hosts that resolve: files' own alone, else any but this machine."""
-        language = f"--accept-lang={self._manifest.runtime.language}"
-        shown = [f"--force-device-scale-factor={self._table.zoom}", language]
-        origins = [*self._table.origins, *([self._table.url] if self._table.url is not None else [])]
-        named = [f"EXCLUDE {host}" for origin in origins if (host := urlsplit(origin).hostname)]
-        if self._files is None:
-            unknown = [f"MAP {host} ~NOTFOUND" for host in LOOPBACK]
-            return [*shown, f"--host-resolver-rules={', '.join([*unknown, *named])}"]
-        rules = [f"MAP {HOST} 127.0.0.1:{self._files.port}", "MAP * ~NOTFOUND", *named]
-        return [*shown, f"--host-resolver-rules={', '.join(rules)}", "--no-proxy-server"]
 
     def _close_page(self) -> None:
         page, self._page = self._page, None
@@ -427,13 +481,14 @@ class PageSession:
 
     async def _end_browser(self) -> None:
         self._close_page()
-        self._forget_browser()
-        if self._ending is not None:
-            await asyncio.shield(self._ending)
+        await self._stage.end()
 
     def _fail(self, reset: Reset, reason: str, cause: Cause) -> None:
         if reset is self._wanted:
             self._lose(reason, cause)
+
+    def browser_lost(self, reason: str, cause: Cause) -> None:
+        self._lose(reason, cause)
 
     def _lose(self, reason: str, cause: Cause = "page") -> None:
         self._clear_deadline()
@@ -465,9 +520,7 @@ class PageSession:
         for report in self._scores.reports(said):
             if isinstance(report, Ready):
                 self._clear_deadline()
-                if self._kept is not self._browser:
-                    self._kept = self._browser
-                    start_task(self._state.keep(), "browser's start")
+                self._browser.began()
             self._report(report)
             if isinstance(report, Ready) and self._assignment is not None:
                 self._report(Text(report.episode, self._assignment.words))
@@ -483,7 +536,7 @@ class PageSession:
         if self._messages[1] > MAX_MESSAGES_PER_S:
             raise BadValue(f"the page sent more than {MAX_MESSAGES_PER_S} messages within a second")
 
-    def _gone(self, target_id: str, reason: str) -> None:
+    def gone(self, target_id: str, reason: str) -> None:
         if self._page is not None and self._page.target_id == target_id:
             self._lose(reason)
         self._loaded = {address: page for address, page in self._loaded.items() if page.target_id != target_id}
@@ -492,11 +545,11 @@ class PageSession:
         """Replace a page that hangs or grows too large, until cancelled."""
         while True:
             await asyncio.sleep(CHECK_EVERY_S)
-            browser, page, scores = self._browser, self._page, self._scores
-            if browser is None or page is None:
+            page, scores = self._page, self._scores
+            if page is None:
                 continue
             try:
-                if await _page_bytes(browser) > MAX_PAGE_BYTES and page is self._page:
+                if await self._stage.page_bytes() > MAX_PAGE_BYTES and page is self._page:
                     self._lose(f"the page took over {MAX_PAGE_BYTES / 2**30:g} GiB of memory")
                 elif not page.guard.dialog_open and not page.stepped:
                     await page.check(CHECK_TIMEOUT_S)
@@ -527,18 +580,11 @@ class PageSession:
         assert origin is not None
         runtime, size = self._manifest.runtime, self._manifest.runtime.screen
         origins = frozenset((origin, *table.origins))
-        watcher = Watcher(self._manifest)
-        shown = (table.zoom, runtime.language, runtime.tz)
+        # Beside others nothing could click in them.
+        watcher = Watcher(self._manifest, menus="menus" in table.allow and self._stage.at is None)
+        shown = (table.zoom, runtime.language, runtime.tz, self._stage.at, self._stage.proxy)
         return Outline(size.width, size.height, origins, frozenset(table.allow), watcher, script, *shown)
 
 
 def _lockstep(reset: Reset) -> bool:
     return reset.clock == "lockstep"
-
-
-async def _page_bytes(browser: Browser) -> int:
-    """Return the memory of the browser's largest page; 0 if unknown, which isn't the page's fault."""
-    try:
-        return await browser.page_bytes()
-    except CallTimedOut:
-        return 0

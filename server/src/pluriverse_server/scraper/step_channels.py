@@ -8,9 +8,8 @@ from typing import Any
 
 from pluriverse_protocol.reports import Done, Observation, Report, Reset, Reward, Text
 
-from pluriverse_server.kit.lockstep import Lockstep, Steps, Waited, Work
+from pluriverse_server.kit.lockstep import Lockstep, SlotsBeside, Steps, Waited, Work
 from pluriverse_server.kit.outcome import Outcome
-from pluriverse_server.kit.slots import Slots
 from pluriverse_server.permitted import Permitted, permitted_by
 from pluriverse_server.tasks import start_task
 
@@ -52,7 +51,7 @@ class ReportedSteps:
 
 
 class StepChannels:
-    def __init__(self, *, waits: bool = False, slots: Slots | None = None) -> None:
+    def __init__(self, *, waits: bool = False, slots: SlotsBeside | None = None) -> None:
         """``waits``: episodes are played on the event loop. Else the event loop stands still while a step is played.
 
         ``slots``: those beside the program's own environment, if it has any.

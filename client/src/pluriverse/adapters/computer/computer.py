@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -167,7 +168,9 @@ class Computer:
             ConfigurationError: the remote doesn't take this seed, environment, option or clock.
             RemoteFailed: none began.
         """
-        if (env or self.described.env_id, options, clock or self.clock) == (self.described.env_id, None, self.clock):
+        asked = env or self.described.env_id, options, clock or self.clock
+        # What a slot plays isn't described.
+        if asked == (self.described.env_id, None, self.clock) and (env is None or not self._core.is_beside):
             self._core.reset(0, seed)
         else:
             self._core.change(env, options, clock, seed)
@@ -178,6 +181,23 @@ class Computer:
             # Where the episode before has left it may be on what looks different then.
             self.send([self._hand.pointer])
         return self._answer()
+
+    def beside(self, n: int) -> list[Computer]:
+        """Return ``n`` more computers in slots of the same remote that are free, whose episodes have yet to begin.
+
+        They end with this one, and are used in the same thread. They have no trees.
+
+        Raises:
+            ConfigurationError: it is in real time, the remote isn't exact, or has too few slots.
+        """
+        return [self._beside() for _ in range(n)]
+
+    def _beside(self) -> Computer:
+        computer = copy.copy(self)
+        computer._core = self._core.beside(1)
+        computer.ignored, computer.given_up = [], None
+        computer._start()
+        return computer
 
     def do(self, act: Act) -> Answer:
         """Do something, wait until it is done, and return the screen and the reward.

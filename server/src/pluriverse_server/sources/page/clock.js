@@ -361,13 +361,20 @@
     return animate() || callbacks.size > 0 || busy;
   };
 
+  let opened;
   const clock = {
     __proto__: null,
     adopt,
     paint,
     asked: () => ({ ...asked }),
     // Whether a menu or picker of the browser's own is open.
-    menu: () => [...realms].some((realm) => realm.document.querySelector("select:open, input:open") !== null),
+    menu: () => {
+      const open = [...realms].map((realm) => realm.document.querySelector("select:open, input:open")).find(Boolean);
+      opened = open ?? opened;
+      return open !== undefined;
+    },
+    // Opens the last one again.
+    reopen: () => opened.showPicker(),
     // By up to so many frames, until one in which anything was to be done: returns how many, and whether that is so.
     // A document has no time before it is loaded, and an episode may begin in it then.
     advance: async (frames) => {

@@ -47,6 +47,16 @@ class ClockScript:
         return f"globalThis.{self._engine}?.asked()"
 
     @property
+    def menu(self) -> str:
+        """The script whose value is whether a menu is open."""
+        return f"globalThis.{self._engine}?.menu()"
+
+    @property
+    def reopen(self) -> str:
+        """The script that opens the menu that was open last."""
+        return f"{self._engine}.reopen()"
+
+    @property
     def paint(self) -> str:
         """The script that deals with all input that has come. Its value is a promise of whether a menu is open."""
         return f"globalThis.{self._engine}?.paint().then({self._engine}.menu)"

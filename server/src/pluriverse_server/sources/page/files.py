@@ -69,8 +69,12 @@ class _FileResponse(web.FileResponse):
 class Files:
     """Serves the folder between ``start`` and ``stop``: nothing outside of it, and no listings."""
 
-    def __init__(self, folder: Path, serve: Path | None = None) -> None:
-        """``serve``: a file whose ``respond(request, home)`` answers what isn't in the folder; see ``PageRequest``."""
+    def __init__(self, folder: Path, serve: Path | None = None, address: str = "127.0.0.1", port: int = 0) -> None:
+        """``serve``: a file whose ``respond(request, home)`` answers what isn't in the folder; see ``PageRequest``.
+
+        ``port`` 0: any.
+        """
+        self._place = address, port
         self._folder = folder
         self._serve = serve
         self._turn = asyncio.Lock()
@@ -97,10 +101,10 @@ class Files:
         runner = web.AppRunner(app, access_log=None, handle_signals=False)
         await runner.setup()
         try:
-            await web.TCPSite(runner, "127.0.0.1", 0).start()
+            await web.TCPSite(runner, *self._place).start()
         except OSError as error:
             await runner.cleanup()
-            raise StartError(f"page.files could not be served on a port of 127.0.0.1: {error}") from error
+            raise StartError(f"page.files could not be served at {self._place}: {error}") from error
         self._runner = runner
 
     async def stop(self) -> None:

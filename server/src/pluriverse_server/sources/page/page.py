@@ -44,6 +44,11 @@ class PageError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Outline:
+    """What pages have in common, and in ``at`` where on a screen that they share with others; None: it is theirs.
+
+    ``proxy`` is the address of the server that they load everything from.
+    """
+
     width: int
     height: int
     origins: frozenset[str]
@@ -53,6 +58,8 @@ class Outline:
     zoom: int = 1
     language: str = "en-US"
     tz: str = "UTC"
+    at: tuple[int, int] | None = None
+    proxy: str | None = None
 
 
 class Passed(NamedTuple):
@@ -103,9 +110,12 @@ class Page:
         With a ``clock`` its time passes by ``advance`` alone.
         """
         devtools = windows.devtools
-        context = await devtools.call("Target.createBrowserContext", {"disposeOnDetach": True})
+        # Else it would go past the proxy, to this machine.
+        proxy = {} if outline.proxy is None else {"proxyServer": outline.proxy, "proxyBypassList": "<-loopback>"}
+        context = await devtools.call("Target.createBrowserContext", {"disposeOnDetach": True, **proxy})
         context_id = context["browserContextId"]
         windows.expect(context_id)
+        left, top = outline.at or (0, 0)
         try:
             target = await devtools.call(
                 "Target.createTarget",
@@ -114,8 +124,8 @@ class Page:
                     "browserContextId": context_id,
                     "newWindow": True,
                     "windowState": "fullscreen",
-                    "left": 0,
-                    "top": 0,
+                    "left": left,
+                    "top": top,
                     "width": outline.width + _OVERLAP,
                     "height": outline.height + _OVERLAP,
                 },
@@ -188,6 +198,23 @@ class Page:
         assert self._clock is not None
         passed = await self.ask(self._clock.advance(frames, self._outline.watcher.check), timeout_s)
         return Passed(0, busy=True, menu=False) if passed is None else Passed(*passed)
+
+    @property
+    def zoom(self) -> int:
+        return self._outline.zoom
+
+    async def input(self, method: str, parameters: Mapping[str, Any], timeout_s: float) -> None:
+        """Have the page hear of a key or the pointer, as of those of a screen."""
+        await self._devtools.call(method, parameters, self._session_id, timeout_s)
+
+    async def reopen(self, timeout_s: float) -> None:
+        """Open the menu of the browser's that was open last, again if it still is, so that it has the pointer."""
+        assert self._clock is not None
+        if await self.ask(self._clock.menu, timeout_s):
+            escape = {"type": "rawKeyDown", "key": "Escape", "code": "Escape", "windowsVirtualKeyCode": 27}
+            await self.input("Input.dispatchKeyEvent", escape, timeout_s)
+        script = {"expression": self._clock.reopen, "userGesture": True, "silent": True}
+        await self.input("Runtime.evaluate", script, timeout_s)
 
     async def paint(self, timeout_s: float) -> bool:
         """Return once input that has come is dealt with: whether a menu of the browser's is open."""
@@ -264,6 +291,10 @@ class Page:
         # Exactly the screen's size, whatever the window's is, from the first document on.
         width, height = outline.width // outline.zoom, outline.height // outline.zoom
         size = {"width": width, "height": height, "deviceScaleFactor": outline.zoom, "mobile": False}
+        if outline.at is not None:
+            # As if it were alone.
+            size |= {"screenWidth": width, "screenHeight": height, "positionX": 0, "positionY": 0}
+            await self._call("Emulation.setFocusEmulationEnabled", {"enabled": True})
         await self._call("Emulation.setDeviceMetricsOverride", size)
         await self._call("Emulation.setTimezoneOverride", {"timezoneId": outline.tz})
         await self._call("Emulation.setLocaleOverride", {"locale": outline.language})

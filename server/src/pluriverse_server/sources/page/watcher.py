@@ -28,11 +28,12 @@ _KEYS: Final = ("begin", "ready", "done", "truncated", "text", "observation", "p
 class Watcher:
     """The watcher of one runtime's pages. Its names are random, so that no page can rely on them."""
 
-    def __init__(self, manifest: Manifest) -> None:
+    def __init__(self, manifest: Manifest, *, menus: bool = False) -> None:
+        """``menus``: whether the browser's own open."""
         assert manifest.page is not None
         self.binding: Final = f"_{secrets.token_hex(8)}"
         self._engine = f"_{secrets.token_hex(8)}"
-        self._page = manifest.page
+        self._menus = menus
         self._functions = {key: getattr(manifest.page, key) for key in _KEYS}
         self._rewards = [reward.value or "" for reward in manifest.rewards]
         self._code = (
@@ -58,7 +59,7 @@ class Watcher:
             "binding": self.binding,
             "engine": self._engine,
             "episode": episode,
-            "menus": "menus" in self._page.allow,
+            "menus": self._menus,
             "everyMs": 0 if lockstep else EVERY_MS,
             "stalledMs": STALLED_MS,
             "noFrameMs": NO_FRAME_MS,
