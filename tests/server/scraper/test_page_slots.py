@@ -53,6 +53,9 @@ addEventListener("keydown", (event) => {
   if (event.key.length > 1) return;
   game.state = [localStorage.n, document.cookie, Math.round(performance.now() * 60 / 1000), event.key];
 });</script>"""
+CHOOSES = """<script>
+  document.querySelector("select").onchange = (event) => { setTimeout(() => game.state = event.target.value, 1) };
+</script>"""
 LOOPS = "<script>on.w = () => { for (;;); }</script>"
 EATS = "<script>on.w = () => { const all = []; for (;;) all.push(new Array(1e6).fill(Math.random())) }</script>"
 
@@ -136,7 +139,7 @@ def clicked(x: int, y: int, mask: int = 1, times: int = 1) -> list[list[Any]]:
     return [["PointerEvent", x, y, 0], *[["PointerEvent", x, y, each] for each in (mask, 0) * times]]
 
 
-CONTROL, SHIFT, LEFT, RETURN, TAB, DOWN = 0xFFE3, 0xFFE1, 0xFF51, 0xFF0D, 0xFF09, 0xFF54
+CONTROL, SHIFT, LEFT, RETURN, TAB = 0xFFE3, 0xFFE1, 0xFF51, 0xFF0D, 0xFF09
 INPUTS = [
     clicked(50, 20),
     typed("aB c!"),
@@ -152,13 +155,6 @@ INPUTS = [
     clicked(100, 160, 4),
     clicked(100, 160, 2),
     clicked(170, 60, 1 << 7),
-    clicked(50, 60),
-    [["PointerEvent", 50, 97, 0]],
-    clicked(50, 97),
-    [["PointerEvent", 200, 120, 0]],
-    clicked(50, 60),
-    pressed(DOWN),
-    pressed(RETURN),
     pressed(TAB),
 ]
 
@@ -169,11 +165,21 @@ async def test_same_episode_is_the_same_in_each_slot_and_in_the_remote_itself() 
         assert len({pixels for _, pixels in begun}) == 1
         assert {first.text for first, _ in begun} == {"seed 5"}
         for inputs in INPUTS:
-            # Menus stay open beside each other, too.
             (expected, seen), *replies = [await each.step(*inputs, frames=2) for each in (own, *others)]
             for reply, pixels in replies:
                 assert reply.observation == expected.observation
                 assert (reply.reward, pixels) == (expected.reward, seen)
+
+
+async def test_menus_stay_open_beside_each_other_until_something_is_chosen() -> None:
+    async with slots({"Tells": BEGINS + TELLS + CHOOSES}, 0, 1, 2) as (_, *others):
+        for each in others:
+            await each.begin()
+        closed, opened, chosen = [
+            [await each.step(*inputs, frames=2) for each in others] for inputs in ([], clicked(50, 60), clicked(50, 97))
+        ]
+        assert all(before != after for (_, before), (_, after) in zip(closed, opened, strict=True))
+        assert [reply.observation for reply, _ in chosen] == ["two", "two"]
 
 
 async def test_slots_share_neither_storage_nor_cookies_nor_time_nor_keys() -> None:

@@ -417,6 +417,7 @@ class _Part:
         return self._hands.release(page)
 
     async def move(self, page: Page, x: int, y: int) -> None:
+        self._hands.at = None
         async for _ in self._hands.apply(page, [PointerEvent(x, y, 0)]):
             pass
 
