@@ -135,7 +135,7 @@ def test_its_container_is_built_and_plays(tmp_path: Path) -> None:
     image = "pluriverse-test-openenv"
     subprocess.run(["docker", "build", "-q", "--network=host", "-t", image, folder], check=True)
     engine = docker.from_env()
-    container = engine.containers.run(image, detach=True, ports={"8000/tcp": ("127.0.0.1", None)})
+    container = engine.containers.run(image, detach=True, publish_all_ports=True)
     try:
         wait_for_greeting(container)
         address = f"http://127.0.0.1:{published(container, 8000)}"
