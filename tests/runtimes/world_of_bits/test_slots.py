@@ -28,7 +28,7 @@ def test_vector_of_one_remote_sees_the_same_of_a_seed_in_each_slot(vendored: Non
 
 
 def test_computers_beside_each_other_have_episodes_and_tasks_of_their_own(vendored: None) -> None:
-    with Computer(TASK, clock="lockstep") as own:
+    with Computer(TASK, "local:1", clock="lockstep") as own:
         first, second = own.beside(2)
         own.begin(3)
         told = first.begin(3).text

@@ -370,7 +370,9 @@ class _Slot:
             elif isinstance(report, Lost):
                 self._lost = report.reason
                 if self._parent is not None:
-                    self._step_channel.send(ErrorReply(report.reason), 0, self._parent)
+                    # Its agent asks again.
+                    log.warning("slot %d: no episode began: %s", self._number, report.reason)
+                    self.close()
 
     # ── the stage ───────────────────────────────────────────────────────────────────────────────────────────────────
 
