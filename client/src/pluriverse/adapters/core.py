@@ -94,6 +94,7 @@ class Core:
         validation.choice("actions", actions, ("auto", *KINDS))
         whole_screens = validation.flag("whole_screens", whole_screens)
         audio = validation.flag("audio", audio)
+        begins = validation.flag("begins", begins)
         pictures = PictureOptions() if pictures is None else validation.instance("pictures", pictures, PictureOptions)
         given = options.pop("vnc", None)
         vnc = VncOptions() if given is None else validation.instance("vnc", given, VncOptions)

@@ -4,6 +4,7 @@ from typing import Any
 import pytest
 from pluriverse.adapters.gymnasium import PluriverseEnv
 from pluriverse.errors import ConfigurationError
+from support.xvfb import Xvfb
 
 pytestmark = pytest.mark.display
 
@@ -98,11 +99,11 @@ def test_more_than_one_remote_is_refused_and_vectors_are_named() -> None:
         PluriverseEnv(PONG, remotes="local:2")
 
 
-def test_human_watches(address: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.delenv("DISPLAY", raising=False)
+def test_human_watches(address: str, tk_display: Xvfb, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DISPLAY", tk_display.name)
     with PluriverseEnv(PONG, remotes=address, render_mode="human") as env:
         env.reset()
-        assert "▀" in capsys.readouterr().out
+        assert tk_display.pixels().any()
         env.step(0)
-        assert "▀" in capsys.readouterr().out
         assert env.render() is None
+    assert not tk_display.pixels().any()
