@@ -320,7 +320,7 @@ class PageSession:
             await self._browser.restore()
             if self._files is not None:
                 # What the page before asks for while it ends isn't there any more.
-                self._files.home = None
+                await self._files.leave_home()
             ending = [self._clock.begin(reset.fps)] if self._clock is not None else []
             await asyncio.gather(asyncio.to_thread(self._set_up, reset), *ending)
             if reset is not self._wanted:

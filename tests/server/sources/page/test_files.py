@@ -154,3 +154,17 @@ async def test_files_alone_are_read_and_not_written(folder: Path) -> None:
         url = f"http://127.0.0.1:{files.port}/a.js"
         async with client.post(url, headers={"Host": HOST}) as answer:
             assert answer.status == 405
+
+
+async def test_what_is_being_answered_ends_before_its_home_is_left(folder: Path, serve: Path) -> None:
+    os.mkfifo(folder.parent / "fifo")
+    async with served(folder, serve) as files:
+        answer = asyncio.create_task(get(files, "/slow"))
+        fifo = await asyncio.to_thread((folder.parent / "fifo").open, "w")
+        leaving = asyncio.create_task(files.leave_home())
+        await asyncio.sleep(0)
+        assert not leaving.done()
+        fifo.close()
+        await leaving
+        assert (await answer)[0] == 200
+        assert (await get(files, "/slow"))[0] == 404

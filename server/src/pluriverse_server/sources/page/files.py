@@ -129,7 +129,7 @@ class Files:
         with self._counted():
             path = await asyncio.to_thread(self._find, request.match_info["path"])
             if path is None and self._serve is not None and self.home is not None:
-                return await self._respond(request, self._serve, self.home)
+                return await self._respond(request, self._serve)
         if path is None:
             raise web.HTTPNotFound
         if request.method not in ("GET", "HEAD"):
@@ -139,7 +139,12 @@ class Files:
             content_type += "; charset=utf-8"
         return _FileResponse(path, {**_HEADERS, "Content-Type": content_type}, self._counted)
 
-    async def _respond(self, request: web.Request, serve: Path, home: Path) -> web.StreamResponse:
+    async def leave_home(self) -> None:
+        """Let go of it: what has been asked for and isn't being answered yet isn't there any more."""
+        async with self._turn:
+            self.home = None
+
+    async def _respond(self, request: web.Request, serve: Path) -> web.StreamResponse:
         """Return what the runtime's own code answers, one request at a time."""
         body = await request.read()
         is_form = request.content_type == "application/x-www-form-urlencoded"
@@ -147,6 +152,9 @@ class Files:
         query, cookies = dict(request.query), dict(request.cookies)
         asked = PageRequest(request.method, request.path, query, form, cookies, body)
         async with self._turn:
+            home = self.home
+            if home is None:
+                raise web.HTTPNotFound
             try:
                 async with asyncio.timeout(RESPOND_S):
                     said = await asyncio.to_thread(lambda: load_functions(serve)["respond"](asked, home))
