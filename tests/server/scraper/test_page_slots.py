@@ -77,7 +77,7 @@ class Slot:
     async def begun(self) -> tuple[FirstFrame, bytes]:
         """An episode's first frame, with its pixels."""
         envelope, pixels = await self.heard()
-        assert isinstance(envelope.message, FirstFrame), envelope.message
+        assert isinstance(envelope.message, FirstFrame), str(envelope.message)
         self.episode, self.n = str(envelope.headers.episode_id), 0
         return envelope.message, pixels
 
