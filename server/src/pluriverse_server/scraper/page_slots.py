@@ -11,6 +11,7 @@ import contextlib
 import functools
 import logging
 import math
+import os
 import random
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from pathlib import Path
@@ -265,7 +266,9 @@ class _Slot:
         self._wanted: Reset | None = None
         self._readable = asyncio.Event()
         self._loop = asyncio.get_running_loop()
-        self._loop.add_reader(step_channel.fileno(), self._readable.set)
+        # The channel closes its own descriptor by itself, and another's then has that number.
+        self._watched: int | None = os.dup(step_channel.fileno())
+        self._loop.add_reader(self._watched, self._readable.set)
         self.worker = start_task(self._play(), f"slot {number}")
 
     # ── the channel ─────────────────────────────────────────────────────────────────────────────────────────────────
@@ -278,8 +281,10 @@ class _Slot:
         await self._server.begin(episode, parent)
 
     def close(self) -> None:
-        if not self._step_channel.closed:
-            self._loop.remove_reader(self._step_channel.fileno())
+        watched, self._watched = self._watched, None
+        if watched is not None:
+            self._loop.remove_reader(watched)
+            os.close(watched)
             self._server.close()
         self._readable.set()
 
