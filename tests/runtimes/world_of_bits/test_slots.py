@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from pluriverse.adapters.computer import Computer
 from pluriverse.adapters.gymnasium import PluriverseVectorEnv
-from pluriverse.errors import ConfigurationError
+from pluriverse.errors import Closed, ConfigurationError, Misuse
 
 pytestmark = [pytest.mark.slow, pytest.mark.display]
 
@@ -29,8 +29,10 @@ def test_vector_of_one_remote_sees_the_same_of_a_seed_in_each_slot(vendored: Non
 
 def test_computers_beside_each_other_have_episodes_and_tasks_of_their_own(vendored: None) -> None:
     with Computer(TASK, "local:1", clock="lockstep") as own:
-        first, second = own.beside(2)
+        with pytest.raises(Misuse, match="begin one before"):
+            own.beside(2)
         own.begin(3)
+        first, second = own.beside(2)
         told = first.begin(3).text
         assert (own.pixels() == first.pixels()).all()
         assert second.begin(3, env="wob.mini.EnterText-v0").text != told
@@ -38,3 +40,6 @@ def test_computers_beside_each_other_have_episodes_and_tasks_of_their_own(vendor
             second.begin(3, env="wob.mini.Nothing-v0")
         assert second.begin(4, env=TASK).text == told
         assert not first.over
+        own.begin(3, env="wob.mini.EnterText-v0")
+        with pytest.raises(Closed):
+            second.begin(4)

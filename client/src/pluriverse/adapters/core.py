@@ -22,7 +22,7 @@ import pluriverse
 from pluriverse import validation
 from pluriverse.env.connections import Clock
 from pluriverse.env.vector import ConfigureOptions, VectorEnv
-from pluriverse.errors import ConfigurationError, Misuse, RemoteFailed, ResetNeeded, UnknownOption, did_you_mean
+from pluriverse.errors import Closed, ConfigurationError, Misuse, RemoteFailed, ResetNeeded, UnknownOption, did_you_mean
 from pluriverse.remotes import RemoteManager, waiting
 from pluriverse.rewarder.result import Result
 from pluriverse.rfb.picture import PictureSpec
@@ -208,7 +208,7 @@ class Core:
 
         In lockstep it is black around the picture, and there is none without ``whole_screens``.
         """
-        self.env.require()
+        self._require()
         return self._backend.screen(index)
 
     def reset(self, index: int, seed: int | None = None, *, join: bool = False) -> None:
@@ -216,7 +216,7 @@ class Core:
 
         ``join``: if the remote ended the last episode itself, take the one that it began then; ``seed`` must be None.
         """
-        self.env.require()
+        self._require()
         seed = validation.seed(seed)
         answers = self._answers
         if self.whole.broken:
@@ -253,7 +253,7 @@ class Core:
             Misuse: this has several environments, or is recorded.
             RemoteFailed: none began.
         """
-        self.env.require()
+        self._require()
         if self.n > 1 or self._records:
             raise Misuse("only one environment by itself, which isn't recorded, can become another")
         if self._among is not None and isinstance(self._backend, Lockstep):
@@ -343,9 +343,14 @@ class Core:
                 away = ", ".join(map(str, answers.waiting))
                 raise RemoteFailed(f"nothing came of environments {away} within {timeout_s:g} s{self._why_away()}")
 
+    def _require(self) -> None:
+        self.env.require()
+        if self._among is not None and self not in self._among:
+            raise Closed("this environment is closed; make another one")
+
     def require_whole(self) -> None:
         """Check that this may be used, and that no call was interrupted since the last ``reset``."""
-        self.env.require()
+        self._require()
         if self.whole.broken:
             raise ResetNeeded("a call was interrupted in the middle of an exchange; call reset() before the next step")
 
@@ -398,8 +403,11 @@ class Core:
 
         Raises:
             ConfigurationError: it is in real time, the remote isn't exact, or has too few slots.
+            Misuse: it has yet to begin an episode.
         """
         lockstep = self.require_exact("forked")
+        if self.joins:
+            raise Misuse("no episode of its own has begun; begin one before others beside it")
         beside = copy.copy(self)
         beside.owes, beside._answers, beside._beside, beside._among = False, Answers(), set(), self._beside
         beside.whole = beside._answers.whole

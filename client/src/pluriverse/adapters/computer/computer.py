@@ -186,10 +186,11 @@ class Computer:
     def beside(self, n: int) -> list[Computer]:
         """Return ``n`` more computers in slots of the same remote that are free, whose episodes have yet to begin.
 
-        They end with this one, and are used in the same thread. They have no trees.
+        They end with this one, or when it begins another environment; one thread uses them all. They have no trees.
 
         Raises:
             ConfigurationError: it is in real time, the remote isn't exact, or has too few slots.
+            Misuse: this one has yet to begin an episode.
         """
         return [self._beside() for _ in range(n)]
 
