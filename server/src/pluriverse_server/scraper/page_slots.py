@@ -55,8 +55,9 @@ from .stillness import process_tree
 
 log = logging.getLogger(__name__)
 
-# The folder of the shared screen and browser; one letter, as that of the remote's own.
+# The folder of what slots keep, and that of their browser, whose socket has room for no longer name.
 FOLDER: Final = "s"
+BROWSER_FOLDER: Final = "c"
 
 # As many parts of the screen are side by side as above each other.
 COLUMNS: Final = math.ceil(math.sqrt(MAX_PAGE_SLOTS - 1))
@@ -192,7 +193,7 @@ class _Hall:
         self._server = server
         environment = {"DISPLAY": server.display, "XAUTHORITY": str(xauthority)}
         hosts = [f"EXCLUDE {_ADDRESS.format(number + 1)}" for number in range(1, MAX_PAGE_SLOTS)]
-        folder = slots.folder / FOLDER / "b"
+        folder = slots.folder / BROWSER_FOLDER
         self.browser = PageBrowser(slots.manifest, slots.files, environment, folder, rules=hosts)
         # Where the pointer goes in menus.
         self.in_menu: _Part | None = None
