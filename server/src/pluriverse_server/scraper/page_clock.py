@@ -230,13 +230,14 @@ class PageClock:
     async def begin(self, fps: float) -> None:
         """Begin an episode whose frames are 1/``fps`` seconds long: nothing is held, the pointer in the last corner.
 
-        The page that is there has this input with its next frame.
+        What the page that is there does about it is over then.
         """
         self._fps, self.frames, self._turned, self._buttons = fps, 0, 0, 0
         self._watch()
         await self._deal_with(self._place.release(self.page))
         await self._place.move(self.page, *self._corner)
         await self._rest()
+        await self._show()
 
     async def start(self, ready: Callable[[], bool]) -> None:
         """Let the page begin, and no more time pass than it needs until ``ready``. Frames are counted from then."""
