@@ -100,9 +100,6 @@ class Display:
         self._injector.repeat_keys(on=False)
         yield from self._injector.release_one_by_one()
 
-    def move(self, x: int, y: int) -> None:
-        self._injector.apply([PointerEvent(x, y, 0)])
-
     def grab(self, box: Box) -> Pixels:
         return self._grabber.grab_within(box)
 
@@ -122,10 +119,6 @@ class Place(Protocol):
 
     def release(self, page: Page) -> AsyncIterator[None]:
         """Release every key and button."""
-        ...
-
-    async def move(self, page: Page, x: int, y: int) -> None:
-        """Move the pointer."""
         ...
 
     def apply(self, page: Page, events: Sequence[ScreenEvent], menu: Callable[[], bool]) -> AsyncIterator[None]:
@@ -171,9 +164,6 @@ class WholeScreen:
 
     def release(self, page: Page) -> AsyncIterator[None]:
         return _one_by_one(self._display, self._display.client.release())
-
-    async def move(self, page: Page, x: int, y: int) -> None:
-        await self._display.run(lambda display: display.move(x, y))
 
     def apply(self, page: Page, events: Sequence[ScreenEvent], menu: Callable[[], bool]) -> AsyncIterator[None]:
         return _one_by_one(self._display, self._display.client.apply(events))
@@ -235,9 +225,7 @@ class PageClock:
         self._fps, self.frames, self._turned, self._buttons = fps, 0, 0, 0
         self._watch()
         await self._deal_with(self._place.release(self.page))
-        await self._place.move(self.page, *self._corner)
-        await self._rest()
-        await self._show()
+        await self._deal_with(self._place.apply(self.page, [PointerEvent(*self._corner, 0)], lambda: False))
 
     async def start(self, ready: Callable[[], bool]) -> None:
         """Let the page begin, and no more time pass than it needs until ``ready``. Frames are counted from then."""

@@ -161,7 +161,7 @@ class _Wall(Display):
         self._root.change_property(supported, Xatom.ATOM, 32, [activation])
         for _ in self.release():
             pass
-        self.move(*corner)
+        self.point([PointerEvent(*corner, 0)])
 
     def has_menu_at(self, x: int, y: int) -> bool:
         """Return whether a menu is at a point: a window of those that no window manager would move."""
@@ -423,11 +423,6 @@ class _Part:
 
     def release(self, page: Page) -> AsyncIterator[None]:
         return self._hands.release(page)
-
-    async def move(self, page: Page, x: int, y: int) -> None:
-        self._hands.at = None
-        async for _ in self._hands.apply(page, [PointerEvent(x, y, 0)]):
-            pass
 
     async def apply(self, page: Page, events: Sequence[ScreenEvent], menu: Callable[[], bool]) -> AsyncIterator[None]:
         hands = self._hands
