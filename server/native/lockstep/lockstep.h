@@ -32,6 +32,9 @@ int call(const void *object, int most);
 int call_later(const void *object, const void *other, int most);
 int sleep_until(int64_t deadline);
 int wait_for(looker look, void *what, int64_t deadline);
+int wait_for_since(unsigned before, looker look, void *what, int64_t deadline);
+unsigned interrupts(void);
+void interrupt(void);
 
 /* clock.c */
 int64_t clock_offset(clockid_t clock);

@@ -28,8 +28,9 @@ static int64_t ms_from_now(int ms) { return ms < 0 ? NEVER : later(ms * 1000000L
 /* As wait_for, with another signal mask meanwhile. */
 static int wait_masked(looker look, void *what, int64_t deadline, const sigset_t *mask) {
     sigset_t before;
+    unsigned handled = interrupts();
     if (mask) pthread_sigmask(SIG_SETMASK, mask, &before);
-    int result = wait_for(look, what, deadline), error = errno;
+    int result = wait_for_since(handled, look, what, deadline), error = errno;
     if (mask) pthread_sigmask(SIG_SETMASK, &before, NULL);
     errno = error;
     return result;

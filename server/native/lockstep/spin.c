@@ -70,5 +70,5 @@ static void look_at_itself(int number, siginfo_t *info, void *given) {
 
 void spin_begin(void) {
     struct sigaction action = {.sa_sigaction = look_at_itself, .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
-    sigaction(SPIN_SIGNAL, &action, NULL);
+    REAL(sigaction)(SPIN_SIGNAL, &action, NULL);
 }

@@ -85,26 +85,13 @@ static void on_fault(int number, siginfo_t *info, void *given) {
     how.sa_sigaction(number, info, given);
 }
 
-int sigaction(int number, const struct sigaction *wanted, struct sigaction *before) {
-    struct sigaction was = theirs, own;
-    if (trapped_until && number == SIGSEGV) {
-        if (wanted) theirs = *wanted;
-        if (before) *before = was;
-        return 0;
-    }
-    if (wanted) {
-        own = *wanted;
-        sigdelset(&own.sa_mask, SIGSEGV);
-    }
-    return REAL(sigaction)(number, wanted ? &own : NULL, before);
+int tsc_handles(int number, const struct sigaction *wanted, struct sigaction *before) {
+    struct sigaction was = theirs;
+    if (!trapped_until || number != SIGSEGV) return 0;
+    if (wanted) theirs = *wanted;
+    if (before) *before = was;
+    return 1;
 }
-#define SIGNAL(name, flags)                                                                                            \
-    sighandler_t name(int number, sighandler_t handler) {                                                              \
-        struct sigaction action = {.sa_handler = handler, .sa_flags = flags};                                          \
-        return sigaction(number, &action, &action) ? SIG_ERR : action.sa_handler;                                      \
-    }
-SIGNAL(signal, SA_RESTART)
-SIGNAL(__sysv_signal, SA_RESETHAND | SA_NODEFER)
 
 /* Who blocked it would be ended by reading the counter. */
 #define MASK(name)                                                                                                     \
@@ -153,6 +140,10 @@ void tsc_begin(void) {
 }
 #else
 void tsc_begin(void) {}
+int tsc_handles(int number, const struct sigaction *wanted, struct sigaction *before) {
+    (void)number, (void)wanted, (void)before;
+    return 0;
+}
 void tsc_rest(void) {}
 int tsc_let_go(void) { return 0; }
 void tsc_trap(int before) { (void)before; }

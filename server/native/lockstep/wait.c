@@ -10,9 +10,6 @@
 #include <time.h>
 #include <unistd.h>
 
-/* With a limit, however long, a futex' wait ends with each signal that is handled, as poll's does. */
-static const struct timespec LONG_TIME = {1000000, 0};
-
 /* A loop that looks for something again and again, without a clock, would never end. */
 #define LOOKS 100
 
@@ -27,10 +24,24 @@ void tell(void) {
     if (atomic_load(&page()->listening)) kernel_futex(&page()->news, FUTEX_WAKE, 1, NULL);
 }
 
+/* Where this thread waits, and how many signals it has handled. */
+static __thread struct slot *waits_in;
+static __thread volatile unsigned handled;
+
+unsigned interrupts(void) { return handled; }
+
+/* A signal is being handled: a wait of this thread is over. */
+void interrupt(void) {
+    uint32_t waits = WAITS;
+    handled++;
+    if (waits_in && atomic_compare_exchange_strong(&waits_in->state, &waits, READY | INTERRUPTED)) tell();
+}
+
 /* Wait for this thread's turn, as what the slot says it waits for; return why it has come. */
 static uint32_t await_turn(struct slot *slot, uint32_t waits_as) {
     volatile int error = errno;
     jmp_buf here;
+    waits_in = slot;
     if (_setjmp(here)) {
         world_thread_begins(slot);
     } else {
@@ -51,9 +62,7 @@ static uint32_t await_turn(struct slot *slot, uint32_t waits_as) {
             world_fork(slot);
             continue;
         }
-        if (!kernel_futex(&slot->state, FUTEX_WAIT, state, &LONG_TIME) || errno != EINTR) continue;
-        uint32_t waits = WAITS;
-        if (atomic_compare_exchange_strong(&slot->state, &waits, READY | INTERRUPTED)) tell();
+        kernel_futex(&slot->state, FUTEX_WAIT, state, NULL);
     }
 }
 
@@ -85,10 +94,9 @@ void take_turn(void) {
 
 /* Return 0 when another thread has called ``object``, ETIMEDOUT if the deadline came first, or EINTR. */
 int wait_called(const void *object, int64_t deadline) {
-    for (;;) {
-        uint32_t why = await(deadline, object, 0);
-        if (why == CALLED) return 0;
-        if (fire_timers() || why == INTERRUPTED) return EINTR;
+    for (unsigned before = handled;;) {
+        if (await(deadline, object, 0) == CALLED) return 0;
+        if (fire_timers() || handled != before) return EINTR;
         if (now() >= deadline) return ETIMEDOUT;
     }
 }
@@ -135,7 +143,10 @@ int sleep_until(int64_t deadline) {
 /* Return what ``look`` returns as soon as that isn't 0; 0 at the deadline, which may be now; or -1 with EINTR.
  * The first look comes after all others stand, so that all is there that was on its way: how much of it a program finds
  * would be chance otherwise. While they still do, it comes at once, but for some, since others may wait for a turn. */
-int wait_for(looker look, void *what, int64_t deadline) {
+int wait_for(looker look, void *what, int64_t deadline) { return wait_for_since(handled, look, what, deadline); }
+
+/* The same, of which signals count that were handled since there were ``before``. */
+int wait_for_since(unsigned before, looker look, void *what, int64_t deadline) {
     static __thread unsigned times, at_once;
     if (deadline <= now()) grow_tired(&times, LOOKS);
     if (page()->calm && ++at_once % LOOKS) {
@@ -143,14 +154,14 @@ int wait_for(looker look, void *what, int64_t deadline) {
         if (found || deadline <= now()) return found;
     }
     for (;;) {
-        uint32_t why = await(deadline, NULL, 1);
+        await(deadline, NULL, 1);
         int signalled = fire_timers();
         int found = look(what);
-        if (found || signalled || why == INTERRUPTED || now() >= deadline) {
-            own_slot()->ends++;
-            if (found || !(signalled || why == INTERRUPTED)) return found;
-            errno = EINTR;
-            return -1;
-        }
+        signalled |= handled != before;
+        if (!found && !signalled && now() < deadline) continue;
+        own_slot()->ends++;
+        if (found || !signalled) return found;
+        errno = EINTR;
+        return -1;
     }
 }

@@ -217,6 +217,14 @@ def test_turn_reaches_who_it_is_for_also_while_one_that_was_killed_still_waits_t
     assert (tmp_path / "output").stat().st_size > 50
 
 
+def test_a_signal_of_the_kernels_ends_the_wait_that_its_thread_is_about_to_begin(
+    clock: PreloadedClock, compiled: Compile, start: Start, tmp_path: Path
+) -> None:
+    start(clock.command([compiled("winches.c")]))
+    play_out(clock)
+    assert (tmp_path / "output").read_text() == "300 of 300, and one that was blocked\n"
+
+
 def test_all_that_takes_turns_shares_a_processor_and_the_x_server_gets_its_own_back(
     clock: PreloadedClock, compiled: Compile, start: Start
 ) -> None:
