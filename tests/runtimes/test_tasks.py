@@ -6,11 +6,27 @@ from typing import Final
 import pytest
 from pluriverse_authoring.audit import audit
 from pluriverse_server.manifest.runtime import load
+from pluriverse_server.task import load_tasks
 from support.remotes import ROOT
 
 pytestmark = [pytest.mark.slow, pytest.mark.display, pytest.mark.browser]
 
 RUNTIMES: Final = [ROOT / "runtimes/tasks", ROOT / "runtimes/tasks-web"]
+
+
+@pytest.mark.parametrize("runtime", RUNTIMES, ids=lambda runtime: runtime.name)
+def test_a_fifth_of_the_tasks_is_held_out_some_of_each_program_and_difficulty(runtime: Path) -> None:
+    manifest = load(runtime)
+    files: dict[str, list[bool]] = {}
+    difficulties: dict[int, list[bool]] = {}
+    for env in manifest.envs:
+        source = manifest.game(env.id).task
+        assert source is not None
+        task = load_tasks(runtime / source.file)[source.name]
+        for group in (files.setdefault(source.file, []), difficulties.setdefault(task.difficulty, [])):
+            group.append(task.split == "test")
+    for group in (*difficulties.values(), *(file for file in files.values() if len(file) > 3)):
+        assert 1 / 8 <= sum(group) / len(group) <= 1 / 3
 
 
 @pytest.mark.timeout(600)
