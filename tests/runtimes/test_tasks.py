@@ -1,9 +1,10 @@
 """The shipped tasks pass their audit."""
 
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 import pytest
+from pluriverse.adapters.computer import Computer
 from pluriverse_authoring.audit import audit
 from pluriverse_server.manifest.runtime import load
 from pluriverse_server.task import load_tasks
@@ -27,6 +28,14 @@ def test_a_fifth_of_the_tasks_is_held_out_some_of_each_program_and_difficulty(ru
             group.append(task.split == "test")
     for group in (*difficulties.values(), *(file for file in files.values() if len(file) > 3)):
         assert 1 / 8 <= sum(group) / len(group) <= 1 / 3
+
+
+@pytest.mark.parametrize("clock", ["realtime", "lockstep"])
+def test_a_diagrams_task_begins_with_the_editor(clock: Literal["realtime", "lockstep"]) -> None:
+    with Computer("tasks.DiagramBox-v0", "local:1", clock=clock) as computer:
+        computer.begin(seed=3)
+        # Its paper is white, with some lines.
+        assert (computer.pixels()[300:600, 300:900] > 200).mean() > 0.9
 
 
 @pytest.mark.timeout(600)
