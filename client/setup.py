@@ -76,10 +76,10 @@ def sources() -> list[str]:
 
 
 def list_environments() -> None:
-    """Write the ids of all environments that come with pluriverse, sorted."""
+    """Write the ids of all environments that come with pluriverse, sorted, and the splits of those that are tasks."""
     # The protocol need not be installed yet.
     sys.path.append(str(PROTOCOL))
-    from pluriverse_protocol.installed import task_id, task_names
+    from pluriverse_protocol.installed import task_id, task_splits
 
     ids: list[str] = []
     for path in RUNTIMES.glob("*/runtime.toml"):
@@ -102,8 +102,9 @@ def list_environments() -> None:
             tables = [game["env"] for game in games if "env" in game]
             tasks = [folder / game["tasks"] for game in games if "tasks" in game]
         ids += [table["id"] for table in tables]
-        names = [name for file in tasks for name in task_names(file.read_text(encoding="utf-8"))]
-        ids += [task_id(manifest["runtime"]["id"], name) for name in names]
+        for file in tasks:
+            splits = task_splits(file.read_text(encoding="utf-8"))
+            ids += [f"{task_id(manifest['runtime']['id'], name)} {split}" for name, split in splits.items()]
     LISTED.write_text("\n".join(sorted(ids)) + "\n", encoding="utf-8")
 
 

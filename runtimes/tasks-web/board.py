@@ -213,6 +213,7 @@ class BoardComment(_Board):
 
 class BoardItems(_Board):
     words = "On the card “{title}” everything is done but “{open}”: tick its items so."
+    split = "test"
     change = "UPDATE item SET done = (text != :open) WHERE card = :id"
 
     def choose(self, rng: random.Random, db: sqlite3.Connection) -> Given:
@@ -270,6 +271,7 @@ class BoardClearUp(_Board):
 
 class BoardBack(_Board):
     words = "Bring the card “{title}” back from the archive, and move it to the end of the list {to}."
+    split = "test"
 
     def choose(self, rng: random.Random, db: sqlite3.Connection) -> Given:
         p = one(rng, db, "SELECT card.id, title, list, name FROM card JOIN list ON list.id = list WHERE archived")
@@ -353,6 +355,7 @@ class BoardUnsay(_Board):
 
 class BoardLargest(_Board):
     words = "Move the card of the list {of} that has the {most} size to the end of the list {to}."
+    split = "test"
 
     def choose(self, rng: random.Random, db: sqlite3.Connection) -> Given:
         p, most = _card(rng, db), rng.choice(("largest", "smallest"))

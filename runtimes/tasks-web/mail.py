@@ -112,6 +112,7 @@ class MailReply(_Mail):
 
 class MailForward(_Mail):
     words = "Forward the mail “{subject}” to {name}, as it is."
+    split = "test"
     change = _sent(subject="'Fwd: ' || :subject")
 
     def choose(self, rng: random.Random, db: sqlite3.Connection) -> Given:
@@ -164,6 +165,7 @@ class MailArchiveOld(_Mail):
 
 class MailDearest(_Mail):
     words = "Star the one of the {several} invoices that asks for the {most} money."
+    split = "test"
     change = "UPDATE message SET starred = 1 WHERE subject = :subject"
 
     def choose(self, rng: random.Random, db: sqlite3.Connection) -> Given:
@@ -347,6 +349,7 @@ class MailFolder(_Mail):
 
 class MailAway(_Mail):
     words = "From {start} until {end} each mail is to be answered with: {line}"
+    split = "test"
     change = (
         "UPDATE setting SET value = :line WHERE name = 'away'; "
         "UPDATE setting SET value = :start WHERE name = 'away_from'; "

@@ -85,6 +85,7 @@ class ShopCheapest(_Shop):
 
 class ShopBestRated(_Shop):
     words = "Put the best rated of the {category} that cost less than {price} euros on the wish list."
+    split = "test"
     change = "INSERT INTO wish VALUES (:id)"
 
     def choose(self, rng: random.Random, db: sqlite3.Connection) -> Given:
@@ -214,6 +215,7 @@ class ShopCancel(_Shop):
 
 class ShopReturn(_Shop):
     words = "Ask to return “{name}” of the order of {day}. The reason is: {why}."
+    split = "test"
     change = "UPDATE line SET returned = :why WHERE placed = :placed AND product = :id"
 
     def choose(self, rng: random.Random, db: sqlite3.Connection) -> Given:
@@ -323,6 +325,7 @@ class ShopGift(_Shop):
 
 class ShopAgain(_Shop):
     words = "Put what was ordered on {day} into the basket again, but without “{name}”."
+    split = "test"
 
     def choose(self, rng: random.Random, db: sqlite3.Connection) -> Given:
         db.execute("DELETE FROM basket")

@@ -87,20 +87,20 @@ def test_installed_runtimes_are_found_behind_those_of_folders(tmp_path: Path, mo
 
 def test_environments_are_named_by_the_manifest_or_the_games_files_but_not_by_what_is_no_id(tmp_path: Path) -> None:
     one = write(tmp_path / "one", '[[envs]]\nid = "one.A-v0"\n[[envs]]\nid = 3\n[[envs]]\nid = "one.B-v0"')
-    assert named_environments(one) == ["one.A-v0", "one.B-v0"]
+    assert named_environments(one) == {"one.A-v0": "", "one.B-v0": ""}
     many = write(tmp_path / "many", 'games = "games"\n[runtime]\nid = "many"')
     (many / "games").mkdir()
     (many / "games" / "x.toml").write_text('[env]\nid = "many.X-v0"')
     (many / "games" / "y.toml").write_text("env = 1")
     (many / "games" / "z.toml").write_text('tasks = "z.py"')
-    (many / "games" / "z.py").write_text("class _Base: ...\nclass Sort(_Base): ...\nclass Merge(_Base): ...")
-    assert named_environments(many) == ["many.X-v0", "many.Sort-v0", "many.Merge-v0"]
+    (many / "games" / "z.py").write_text("class _Base: ...\nclass Sort(_Base): ...\nclass Merge(_Base): split = 'test'")
+    assert named_environments(many) == {"many.X-v0": "", "many.Sort-v0": "train", "many.Merge-v0": "test"}
     (many / "games" / "z.py").write_text("class Sort(")
-    assert named_environments(many) == ["many.X-v0"]
+    assert named_environments(many) == {"many.X-v0": ""}
     page = write(tmp_path / "page", 'tasks = "tasks.py"\n[runtime]\nid = "page"')
     (page / "tasks.py").write_text("class Order: ...")
-    assert named_environments(page) == ["page.Order-v0"]
+    assert named_environments(page) == {"page.Order-v0": "train"}
     (page / "more.py").write_text("class Cancel: ...")
     (page / "runtime.toml").write_text('tasks = ["tasks.py", "more.py"]\n[runtime]\nid = "page"')
-    assert named_environments(page) == ["page.Order-v0", "page.Cancel-v0"]
-    assert named_environments(write(tmp_path / "script", '[catalogue]\ncommand = ["x"]')) == []
+    assert named_environments(page) == {"page.Order-v0": "train", "page.Cancel-v0": "train"}
+    assert named_environments(write(tmp_path / "script", '[catalogue]\ncommand = ["x"]')) == {}

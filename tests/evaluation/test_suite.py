@@ -85,6 +85,15 @@ def test_environments_that_are_tasks_are_a_suite() -> None:
         read_suite("world-of-bits.*")
 
 
+def test_a_suite_of_tasks_is_those_of_a_split() -> None:
+    made = read_suite("tasks.Notes*", "test")
+    assert (made.name, [each.name for each in made.tasks]) == ("tasks-notes-test", ["notes-find-and-add"])
+    with pytest.raises(ConfigurationError, match="is a task of the split dev"):
+        read_suite("tasks.Notes*", "dev")
+    with pytest.raises(ConfigurationError, match="the tasks of realtime have no splits"):
+        read_suite("realtime", "test")
+
+
 def test_part_of_a_suite_is_its_tasks_by_pattern_and_its_first_seeds() -> None:
     whole = suite(task("click-a"), task("click-b"), task("pong"), seeds=5)
     part = whole.only(["click-*"], 2)

@@ -1,16 +1,41 @@
 """The shipped tasks pass their audit."""
 
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 import pytest
+from pluriverse.adapters.computer import Computer
 from pluriverse_authoring.audit import audit
 from pluriverse_server.manifest.runtime import load
+from pluriverse_server.task import load_tasks
 from support.remotes import ROOT
 
 pytestmark = [pytest.mark.slow, pytest.mark.display, pytest.mark.browser]
 
 RUNTIMES: Final = [ROOT / "runtimes/tasks", ROOT / "runtimes/tasks-web"]
+
+
+@pytest.mark.parametrize("runtime", RUNTIMES, ids=lambda runtime: runtime.name)
+def test_a_fifth_of_the_tasks_is_held_out_some_of_each_program_and_difficulty(runtime: Path) -> None:
+    manifest = load(runtime)
+    files: dict[str, list[bool]] = {}
+    difficulties: dict[int, list[bool]] = {}
+    for env in manifest.envs:
+        source = manifest.game(env.id).task
+        assert source is not None
+        task = load_tasks(runtime / source.file)[source.name]
+        for group in (files.setdefault(source.file, []), difficulties.setdefault(task.difficulty, [])):
+            group.append(task.split == "test")
+    for group in (*difficulties.values(), *(file for file in files.values() if len(file) > 3)):
+        assert 1 / 8 <= sum(group) / len(group) <= 1 / 3
+
+
+@pytest.mark.parametrize("clock", ["realtime", "lockstep"])
+def test_a_diagrams_task_begins_with_the_editor(clock: Literal["realtime", "lockstep"]) -> None:
+    with Computer("tasks.DiagramBox-v0", "local:1", clock=clock) as computer:
+        computer.begin(seed=3)
+        # Its paper is white, with some lines.
+        assert (computer.pixels()[300:600, 300:900] > 200).mean() > 0.9
 
 
 @pytest.mark.timeout(600)

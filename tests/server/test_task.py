@@ -38,6 +38,7 @@ def test_the_tasks_of_a_file_are_its_classes_without_an_underscore(tmp_path: Pat
         ("class One:\n    pass", "some.py: One: expected a Task with words"),
         (TASK.replace("    pass", "    grade = 'never'"), "some.py: One: expected a Task with words"),
         (TASK.replace("    pass", "    seconds = 0"), "some.py: One: expected a Task with words"),
+        (TASK.replace("    pass", "    split = 'te' + 'st'"), 'some.py: One: expected split = "test" in the class'),
     ],
 )
 def test_what_is_wrong_with_a_file_is_told_with_its_line(tmp_path: Path, tasks: str, what: str) -> None:

@@ -26,7 +26,7 @@ ROOT = Path(__file__).parents[2]
 IMAGES = "pluriverse/"
 IMAGE = IMAGES + "gym-core"
 PASSWORD = "e2e-pass"
-START_DEADLINE_S = 60.0
+START_DEADLINE_S = 300.0
 
 # What the README promises that a remote can be run with.
 HARDENED: dict[str, Any] = {

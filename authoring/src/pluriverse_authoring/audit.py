@@ -29,6 +29,7 @@ from pluriverse_server.manifest.sources import TaskSource
 from pluriverse_server.sources.reading import SourceError
 from pluriverse_server.sources.task import Assignment
 from pluriverse_server.task import Look, TaskError, described
+from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Column, Table
 
@@ -237,7 +238,7 @@ def audit(directory: Path, env_ids: Sequence[str], seeds: int) -> int:
         what = f"no task {min(unknown)}" if unknown else "no tasks"
         raise AuthoringError(f"{directory}: {what}; expected classes in the tasks of a game's file")
     console = Console(soft_wrap=True)
-    table = Table(Column("task", no_wrap=True), *_COLUMNS, "begins p50", "p95", "problems")
+    table = Table(Column("task", no_wrap=True), *_COLUMNS, "begins, ms", box=SIMPLE, padding=(0, 1))
     problems: list[str] = []
     with _found_in(directory):
         for found in _audits([Audit(directory, manifest, entry, task) for entry, task in tasks], seeds):
@@ -289,8 +290,8 @@ def _run(audit: Audit, seeds: int, free: list[Computer]) -> Found:
 
 def _row(found: Found) -> list[str]:
     shares = [f"{np.mean(earned):.2f}" if (earned := found.earned.get(what)) else "-" for what in _COLUMNS]
-    times = [f"{1000 * np.percentile(found.begins_s, p):.0f} ms" if found.begins_s else "-" for p in (50, 95)]
-    return [found.env_id, *shares, *times, str(len(found.problems))]
+    times = ", ".join(f"{1000 * np.percentile(found.begins_s, p):.0f}" for p in (50, 95)) if found.begins_s else "-"
+    return [found.env_id, *shares, times]
 
 
 _COLUMNS: Final = ("oracle", "nothing", "random", "traps")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from pluriverse_protocol import bounded
-from pluriverse_protocol.installed import installed_runtimes, task_id, task_names
+from pluriverse_protocol.installed import installed_runtimes, task_id, task_splits
 from pluriverse_protocol.limits import MAX_PAGE_SLOTS
 
 from pluriverse.errors import ConfigurationError, did_you_mean
@@ -26,16 +26,21 @@ FAMILIES: Final = {"wob": "world-of-bits"}
 _LIST: Final = Path(__file__).parent / "adapters" / "listed.txt"
 
 
-def listed() -> list[str]:
-    """Return the ids of all environments that come with pluriverse, sorted."""
-    return _LIST.read_text().split()
+Splits = dict[str, str]
+"""Ids of environments, each with its split: train or test for a task, else nothing."""
 
 
-def named() -> list[str]:
-    """Return the ids of the environments that the files of this machine's other runtimes name; nothing is started."""
+def listed() -> Splits:
+    """Return all environments that come with pluriverse, sorted."""
+    entries = (line.partition(" ") for line in _LIST.read_text().splitlines())
+    return {env_id: split for env_id, _, split in entries}
+
+
+def named() -> Splits:
+    """Return the environments that the files of this machine's other runtimes name; nothing is started."""
     shipped = {runtime_of(env_id) for env_id in listed()}
     own = (folder for runtime, folder in local_runtimes().items() if runtime not in shipped)
-    return [env_id for folder in own for env_id in named_environments(folder)]
+    return {env_id: split for folder in own for env_id, split in named_environments(folder).items()}
 
 
 def runtime_of(env_id: str) -> str:
@@ -92,34 +97,36 @@ def local_runtimes() -> dict[str, Path]:
     return dict(sorted((installed_runtimes() | found).items()))
 
 
-def named_environments(folder: Path) -> list[str]:
-    """Return the ids of the environments that a runtime's files name; those of a catalogue's script are not in them."""
+def named_environments(folder: Path) -> Splits:
+    """Return the environments that a runtime's files name; those of a catalogue's script are not in them."""
     document = _document(folder / MANIFEST)
     tables: list[object] = document.get("envs", [])
     games = document.get("games")
     files = document.get("tasks")
-    listed = cast("list[object]", files) if isinstance(files, list) else [files]
-    tasks = [name for file in listed for name in _task_names(folder, file)]
+    tasks: Splits = {}
+    for file in cast("list[object]", files) if isinstance(files, list) else [files]:
+        tasks |= _task_splits(folder, file)
     if isinstance(games, str):
         for path in sorted((folder / games).glob("*.toml")):
             game = _document(path)
             tables.append(game.get("env"))
-            tasks += _task_names(path.parent, game.get("tasks"))
+            tasks |= _task_splits(path.parent, game.get("tasks"))
     runtime = _table(document, "runtime").get("id")
-    tables += [{"id": task_id(str(runtime), name)} for name in tasks]
     ids = [cast("dict[str, Any]", table).get("id") for table in tables if isinstance(table, dict)]
-    return [env_id for env_id in ids if isinstance(env_id, str)]
+    return {env_id: "" for env_id in ids if isinstance(env_id, str)} | {
+        task_id(str(runtime), name): split for name, split in tasks.items()
+    }
 
 
-def _task_names(folder: Path, file: object) -> list[str]:
-    """Return the names of the tasks of a game's file; none if it has none, or they can't be read."""
+def _task_splits(folder: Path, file: object) -> Splits:
+    """Return the tasks of a game's file by name; none if it has none, or they can't be read."""
     if not isinstance(file, str):
-        return []
+        return {}
     try:
         with (folder / file).open("rb") as source:
-            return task_names(bounded.read(source).decode())
+            return task_splits(bounded.read(source).decode())
     except (OSError, ValueError, SyntaxError):
-        return []
+        return {}
 
 
 def _document(path: Path) -> dict[str, Any]:

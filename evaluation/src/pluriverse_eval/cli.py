@@ -71,6 +71,7 @@ def run(
     task: Annotated[
         list[str] | None, typer.Option("--task", "-t", help="A task, or a pattern ('click-*'); repeatable.")
     ] = None,
+    split: Annotated[str | None, typer.Option(help="Of tasks by id those of this split: train or test.")] = None,
     endpoint: Annotated[
         str | None, typer.Option(metavar="URL", help="The endpoint of openai:MODEL; by default $OPENAI_BASE_URL.")
     ] = None,
@@ -84,9 +85,8 @@ def run(
     Exits with 1 if episodes are missing because remotes broke.
     """
     with exit_on_error():
-        missing = _run(
-            suite, agent, endpoint, remotes, modes, seeds, task or (), out, {"width": size[0], "height": size[1]}
-        )
+        options = {"width": size[0], "height": size[1]}
+        missing = _run(suite, split, agent, endpoint, remotes, modes, seeds, task or (), out, options)
     if missing:
         raise typer.Exit(EXIT_BROKEN)
 
@@ -124,6 +124,7 @@ def report(folder: Annotated[Path, typer.Argument(help="A folder of results.")])
 
 def _run(
     where: str,
+    split: str | None,
     agent: str,
     endpoint: str | None,
     remotes: str,
@@ -144,7 +145,7 @@ def _run(
         from .suite import read_suite, scripted
 
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
-    suite = read_suite(where).only(patterns, seeds)
+    suite = read_suite(where, split).only(patterns, seeds)
     if agent == "scripted":
         suite = scripted(suite)
     chosen = parse_modes(modes)

@@ -96,11 +96,16 @@ def scripted(suite: Suite) -> Suite:
     return suite.only(tasks, None)
 
 
-def read_suite(where: str) -> Suite:
-    """Read a file, or one that is shipped; or make a suite of the environments of a pattern that are tasks."""
+def read_suite(where: str, split: str | None = None) -> Suite:
+    """Read a file, or one that is shipped; or make a suite of the environments of a pattern that are tasks.
+
+    ``split``: of those that are of it.
+    """
     path = Path(where)
     if path.suffix != ".toml" and "." in where and not path.exists():
-        return _of_tasks(where)
+        return _of_tasks(where, split)
+    if split is not None:
+        raise ConfigurationError(f"--split {split}: the tasks of {where} have no splits; name some by id, as 'tasks.*'")
     if path.suffix != ".toml" and not path.exists():
         shipped = files("pluriverse_eval") / "suites"
         names = sorted(each.name.removesuffix(".toml") for each in shipped.iterdir() if each.name.endswith(".toml"))
@@ -119,7 +124,7 @@ def read_suite(where: str) -> Suite:
     return _valid(where, {**given, "folder": path.resolve().parent}, data)
 
 
-def _of_tasks(pattern: str) -> Suite:
+def _of_tasks(pattern: str, split: str | None) -> Suite:
     entries = [entry for entry in environments(pattern.partition(".")[0]) if fnmatchcase(str(entry["id"]), pattern)]
     tasks = [
         {
@@ -131,11 +136,12 @@ def _of_tasks(pattern: str) -> Suite:
             **_SHARES,
         }
         for entry in entries
-        if "words" in entry
+        if "words" in entry and split in (None, entry["split"])
     ]
     if not tasks:
-        raise ConfigurationError(f"no environment that matches {pattern} is a task; see: pluriverse envs")
-    name = re.sub("[^a-z0-9]+", "-", pattern.lower()).strip("-")
+        kind = "a task" if split is None else f"a task of the split {split}"
+        raise ConfigurationError(f"no environment that matches {pattern} is {kind}; see: pluriverse envs")
+    name = re.sub("[^a-z0-9]+", "-", f"{pattern} {split or ''}".lower()).strip("-")
     given = {"name": name, "version": 1, "seeds": list(range(TASK_SEEDS)), "tasks": tasks}
     return _valid(pattern, given, json.dumps(given, sort_keys=True).encode())
 

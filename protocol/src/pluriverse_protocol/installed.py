@@ -1,4 +1,4 @@
-"""Runtimes that were installed as packages: entry points of the group ``pluriverse.runtimes``; names of tasks."""
+"""Runtimes that were installed as packages: entry points of the group ``pluriverse.runtimes``; tasks of a file."""
 
 from __future__ import annotations
 
@@ -25,10 +25,18 @@ def installed_runtimes() -> dict[str, Path]:
     return found
 
 
-def task_names(source: str) -> list[str]:
-    """Return the tasks of a Python file, which isn't run: its classes without an underscore before their names."""
+def task_splits(source: str) -> dict[str, str]:
+    """Return the tasks of a Python file by name, each with its split; the file isn't run.
+
+    They are its classes without an underscore before their names. Each says ``split`` itself, or is to be trained on.
+    """
     classes = (node for node in ast.parse(source).body if isinstance(node, ast.ClassDef))
-    return [node.name for node in classes if not node.name.startswith("_")]
+    return {node.name: _split(node) for node in classes if not node.name.startswith("_")}
+
+
+def _split(task: ast.ClassDef) -> str:
+    said = (ast.unparse(each) for each in task.body if isinstance(each, ast.Assign))
+    return "test" if "split = 'test'" in said else "train"
 
 
 def task_id(runtime: str, name: str) -> str:

@@ -41,6 +41,7 @@ class BookTotal(_Book):
 
 class BookCheapest(_Book):
     words = "Find what has the lowest price in the workbook, write its name into {file}, and save that."
+    split = "test"
 
     def ask(self, rng: Random, rows: Rows) -> tuple[str, str, Parameters]:
         ordered = sorted(rows[1:], key=lambda row: int(row[2]))

@@ -81,6 +81,7 @@ class FolderRenameAsked(_Asked):
 
 class FolderMoveAsked(_Asked):
     words = "{file} asks for a file to be put somewhere else. Do that in the file manager."
+    split = "test"
 
     def move(self, names: list[str]) -> Parameters:
         return {"letter": f"please move {names[0]} to the folder box.", "old": names[0], "new": f"box/{names[0]}"}

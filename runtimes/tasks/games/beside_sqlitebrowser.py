@@ -52,6 +52,7 @@ class PeopleByAge(_People):
 
 class PeopleCount(_People):
     words = "Write into {file} how many of the table people are older than {age}, as a number alone, and save that."
+    split = "test"
     difficulty = 2
 
     def ask(self, rng: Random, people: list[Person]) -> tuple[str, str, Parameters]:

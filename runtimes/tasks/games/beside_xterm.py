@@ -35,6 +35,7 @@ class ShellProgram(Answer):
 
 class ShellFindLine(Answer):
     words = "One of the files in {folder} has a line with {word}. Write that whole line into {file}, and save that."
+    split = "test"
     difficulty = 2
 
     def find(self, rng: Random, home: Path) -> tuple[str, str, Parameters]:

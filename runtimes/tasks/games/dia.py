@@ -88,6 +88,7 @@ class DiagramDecision(_Diagram):
 
 class DiagramTwoBoxes(_Diagram):
     words = 'Draw two boxes of the flowchart\'s shapes, "{one}" and "{other}", and save the diagram as {name}.'
+    split = "test"
 
     def shapes(self, rng: Random) -> tuple[Shapes, Shapes, Parameters]:
         one, other = line(rng, 2).split()

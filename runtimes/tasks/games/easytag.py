@@ -185,6 +185,7 @@ class MusicComposer(_Tagged):
 
 class MusicSwapTitles(_Tagged):
     words = "The titles of {one} and {other} are the wrong way round: let them change places, and save the tags."
+    split = "test"
     difficulty = 2
 
     def change(self, rng: Random, tags: dict[str, Tags]) -> tuple[dict[str, Tags], dict[str, Tags], Parameters]:

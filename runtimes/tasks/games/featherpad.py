@@ -51,6 +51,7 @@ class FeatherpadInsertLine(Edit):
 
 class FeatherpadOnePerLine(Edit):
     words = "{file} is a list with commas. Write each of its goods on a line of its own, without commas. Save the file."
+    split = "test"
 
     def change(self, rng: Random) -> Texts:
         goods = rng.sample(GOODS, rng.randrange(5, 9))
@@ -74,6 +75,7 @@ class FeatherpadTypos(Edit):
     words = (
         "{file} has the name {name} in it, at times with two letters the wrong way round. Correct that, and save it."
     )
+    split = "test"
     difficulty = 2
 
     def change(self, rng: Random) -> Texts:

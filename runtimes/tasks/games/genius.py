@@ -81,6 +81,7 @@ class CalculatorBill(_Calculation):
 
 class CalculatorMean(_Calculation):
     words = "Work out the mean of {numbers} as a decimal number, and save the console's output as {output}."
+    split = "test"
 
     def change(self, rng: Random) -> tuple[str, float, Parameters]:
         numbers = [rng.randrange(10, 500) for _ in range(5)]
@@ -117,6 +118,7 @@ class CalculatorInterest(_Calculation):
         "{capital} earn {rate} % of interest a year, which is added at each year's end. Work out as a decimal "
         "number what they are after {years} years, and save the console's output as {output}."
     )
+    split = "test"
     difficulty = 2
 
     def change(self, rng: Random) -> tuple[str, float, Parameters]:

@@ -118,6 +118,7 @@ class SheetWorth(_Formula):
 
 class SheetCountAbove(_Formula):
     words = "Put a formula into cell {at} that counts the prices (column C) above {limit}, and save the workbook."
+    split = "test"
     difficulty = 2
 
     def more(self, rng: Random, rows: Rows) -> Parameters:
@@ -144,6 +145,7 @@ class SheetAddRow(_Prices):
     words = (
         "Add a row for {what} below the others, with the count {count} and the price {price}, and save the workbook."
     )
+    split = "test"
 
     def more(self, rng: Random, rows: Rows) -> Parameters:
         more = {"what": word(rng), "count": rng.randrange(2, 100), "price": rng.randrange(100, 200)}
@@ -173,6 +175,7 @@ class SheetSort(_Prices):
 
 class SheetSwapColumns(_Prices):
     words = "Let the columns count and price change places, their titles included, and save the workbook."
+    split = "test"
 
     def more(self, rng: Random, rows: Rows) -> Parameters:
         swapped = [[row[0], row[2], row[1]] for row in rows]

@@ -91,6 +91,7 @@ class MousepadSwapLines(Edit):
 
 class MousepadRemoveDuplicates(Edit):
     words = "In {file} some lines occur twice. Keep only the first of each, in their order, and save the file."
+    split = "test"
     difficulty = 2
 
     def change(self, rng: Random) -> Texts:
@@ -121,6 +122,7 @@ class MousepadNumberLines(Edit):
 
 class MousepadStripSpaces(Edit):
     words = "Remove the spaces at the ends of the lines of {file}, and nothing else. Save the file."
+    split = "test"
 
     def change(self, rng: Random) -> Texts:
         wanted = ["  " * rng.randrange(3) + each for each in lines(rng, 8)]
@@ -146,6 +148,7 @@ class MousepadDosLineEnds(Edit):
 
 class MousepadSaveAs(Edit):
     words = 'Save a copy of {file} as {copy}, with the line "{line}" at its end. {file} stays as it is.'
+    split = "test"
     difficulty = 2
 
     def change(self, rng: Random) -> Texts:

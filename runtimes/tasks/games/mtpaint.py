@@ -103,6 +103,7 @@ class PaintFlip(_Picture):
 
 class PaintClockwise(_Picture):
     words = "Turn the picture {file} clockwise by a quarter, and save it."
+    split = "test"
 
     def wanted(self, p: Parameters, picture: Picture) -> Picture:
         return picture.transpose(Image.Transpose.ROTATE_270)
@@ -144,6 +145,7 @@ class PaintInvert(_Picture):
 
 class PaintResize(_Picture):
     words = "Scale the picture {file} to {width} by {height} pixels, and save it."
+    split = "test"
 
     def more(self, rng: Random) -> Parameters:
         width = rng.choice((100, 120, 160, 240, 300, 320, 400))

@@ -69,6 +69,7 @@ class NanoComment(_Nano):
 
 class NanoInsertFile(_Nano):
     words = "Insert the text of {other} at the end of {file}, and write {file}. {other} stays as it is."
+    split = "test"
 
     def change(self, rng: Random) -> Texts:
         text = lines(rng, 8)

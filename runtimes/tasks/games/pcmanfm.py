@@ -161,6 +161,7 @@ class FilesCopy(_Files):
 
 class FilesCopyAs(_Files):
     words = "Copy {name} into the folder {folder}, and call the copy {new}."
+    split = "test"
     difficulty = 2
 
     def change(self, rng: Random) -> tuple[Files, Files, Files, Parameters]:
@@ -245,6 +246,7 @@ class FilesRenameDeep(_Files):
 
 class FilesHidden(_Files):
     words = "There is a hidden file, {old}. Rename it to {new}, so that it is shown."
+    split = "test"
 
     def change(self, rng: Random) -> tuple[Files, Files, Files, Parameters]:
         old, new = f".note{rng.randrange(100)}", file(rng)
@@ -261,6 +263,7 @@ class FilesHidden(_Files):
 
 class FilesRenameFolder(_Files):
     words = "Rename the folder {old} to {new}, with all that is in it."
+    split = "test"
 
     def change(self, rng: Random) -> tuple[Files, Files, Files, Parameters]:
         old, new = f"old-{word(rng)}", f"new-{word(rng)}"

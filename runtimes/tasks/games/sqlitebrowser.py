@@ -98,6 +98,7 @@ class DatabaseDeletePerson(_Database):
 
 class DatabaseRenameTable(_Database):
     words = "Rename the table goods to {new}, and write the changes."
+    split = "test"
 
     def change(self, rng: Random, people: list[str], goods: list[str]) -> tuple[str, str, Parameters]:
         new = f"{word(rng)}s"
@@ -145,6 +146,7 @@ class DatabaseIndex(_Database):
 
 class DatabaseDeleteYoung(_Database):
     words = "Delete everybody from the table people who is younger than {age}, and write the changes."
+    split = "test"
     difficulty = 2
 
     def change(self, rng: Random, people: list[str], goods: list[str]) -> tuple[str, str, Parameters]:

@@ -53,6 +53,7 @@ class VimDeleteMatching(_Vim):
 
 class VimReverse(_Vim):
     words = "Turn the order of the lines of {file} round, the last line first, and write the file."
+    split = "test"
 
     def change(self, rng: Random) -> Texts:
         text = lines(rng, rng.randrange(7, 11), 3)

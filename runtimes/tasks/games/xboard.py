@@ -157,6 +157,7 @@ _CASTLES: Final = [("king's side", "e1g1", "O-O"), ("queen's side", "e1c1", "O-O
 
 class ChessTakeQueen(_Chess):
     words = "White's knight can take black's queen. Play that, and save the game as {game} in the home folder."
+    split = "test"
 
     def moves(self, rng: Random) -> tuple[str, list[str], list[str], list[str], Parameters]:
         column, row = rng.randrange(2, 6), rng.randrange(3, 6)

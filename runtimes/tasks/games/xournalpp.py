@@ -187,6 +187,7 @@ class AnnotateStrikeOut(_Document):
 
 class AnnotateNewPage(_Document):
     words = 'Put a new page after page {number} of the PDF, write "{text}" on it, and save it as {saved} at home.'
+    split = "test"
     difficulty = 2
 
     def more(self, rng: Random) -> Parameters:

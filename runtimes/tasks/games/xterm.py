@@ -184,6 +184,7 @@ class TerminalPack(_Shell):
 
 class TerminalSortUnique(_Shell):
     words = "Write the lines of {file} into {out}, sorted alphabetically, each once."
+    split = "test"
 
     def setup(self, rng: Random, home: Path) -> Parameters:
         wanted = sorted(lines(rng, 12, 2))
@@ -225,6 +226,7 @@ class TerminalDeleteEmpty(_Shell):
 
 class TerminalLink(_Shell):
     words = "Make a symbolic link {link} in the home folder that leads to {file}."
+    split = "test"
 
     def setup(self, rng: Random, home: Path) -> Parameters:
         name = f"{word(rng)}/{file(rng)}"
@@ -244,6 +246,7 @@ class TerminalLink(_Shell):
 
 class TerminalMoveLargest(_Shell):
     words = "Move the largest file of {folder} to the folder {to}."
+    split = "test"
     difficulty = 2
 
     def setup(self, rng: Random, home: Path) -> Parameters:

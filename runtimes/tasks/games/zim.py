@@ -130,6 +130,7 @@ class NotesSubPage(_Notes):
 
 class NotesFindAndAdd(_Notes):
     words = 'One page, not Home, has the word {word} on it. Add the line "{text}" at its end.'
+    split = "test"
     difficulty = 2
 
     def change(self, rng: Random) -> tuple[Pages, Parameters]:

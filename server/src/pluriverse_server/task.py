@@ -15,7 +15,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from pluriverse_protocol.installed import task_names
+from pluriverse_protocol.installed import task_splits
 
 if TYPE_CHECKING:
     import numpy as np
@@ -76,7 +76,7 @@ class Task:
     words: str = ""
     seconds: float = 120.0
     grade: Literal["submit", "change", "end"] = "submit"
-    split: str = "train"
+    split: Literal["train", "test"] = "train"
     difficulty: int = 1
 
     def setup(self, rng: random.Random, home: Path) -> Parameters:
@@ -150,7 +150,8 @@ def load_tasks(path: Path) -> Mapping[str, Task]:
     """Return an instance of each task of a file by its class's name; raise TaskError."""
     named = load_functions(path)
     try:
-        tasks = {name: named[name]() for name in task_names(path.read_text(encoding="utf-8"))}
+        splits = task_splits(path.read_text(encoding="utf-8"))
+        tasks = {name: named[name]() for name in splits}
     except (Exception, SystemExit) as error:
         raise TaskError(described(path, error)) from error
     if not tasks:
@@ -158,6 +159,8 @@ def load_tasks(path: Path) -> Mapping[str, Task]:
     for name, task in tasks.items():
         if not isinstance(task, Task) or not task.words or task.grade not in _GRADES or not task.seconds > 0:
             raise TaskError(f"{path}: {name}: expected a Task with words, seconds, and grade one of {_GRADES}")
+        if task.split != splits[name]:
+            raise TaskError(f'{path}: {name}: expected split = "test" in the class itself, or nothing of it')
     return tasks
 
 

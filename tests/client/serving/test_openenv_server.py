@@ -105,6 +105,17 @@ def test_reset_begins_a_task_which_is_an_environment_and_a_seed(pong: str) -> No
         assert env.reset(**asked).observation == env.reset(seed=3).observation
 
 
+def test_no_environment_that_says_its_split_is_of_another_one() -> None:
+    tasks = server.Tasks(server.environments("tasks.Notes*", "local:1"))
+    assert tasks.get_task("test", 99) == {"index": 99, "environment": "tasks.NotesFindAndAdd-v0", "seed": 99}
+    assert (tasks.num_tasks("test"), tasks.num_tasks("train")) == (100, 4 * 10_000)
+    begun = {tasks.get_task("train", index)["environment"] for index in range(8)}
+    assert len(begun) == 4
+    assert "tasks.NotesFindAndAdd-v0" not in begun
+    with pytest.raises(IndexError, match="no split 'test'; expected train"):
+        server.Tasks(["tasks.NotesNewPage-v0"]).num_tasks("test")
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

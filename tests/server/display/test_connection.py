@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from pluriverse_server.display import DisplayLost, Screen
-from pluriverse_server.x11.connection import COOKIE_BYTES, open_display, write_cookie, write_private_file
+from pluriverse_server.x11.connection import COOKIE_BYTES, MACHINE, open_display, write_cookie, write_private_file
 from support.waiting import eventually
 from support.xvfb import bare_xvfb
 from Xlib.xauth import FamilyLocal, Xauthority
@@ -22,14 +22,16 @@ def test_private_file_replaces_what_was_there_and_follows_no_link(tmp_path: Path
     assert path.stat().st_mode & 0o777 == 0o600
 
 
-def test_each_cookie_is_new_and_good_for_any_display(tmp_path: Path) -> None:
+def test_each_cookie_is_new_and_good_for_any_display_of_the_machine_by_both_its_names(tmp_path: Path) -> None:
     cookies: set[bytes] = set()
     for _ in range(3):
         write_cookie(tmp_path / "Xauthority")
-        ((family, address, number, protocol, cookie),) = Xauthority(str(tmp_path / "Xauthority")).entries
-        assert (family, address.decode(), number) == (FamilyLocal, os.uname().nodename, b"")
-        assert (protocol, len(cookie)) == (b"MIT-MAGIC-COOKIE-1", COOKIE_BYTES)
-        cookies.add(cookie)
+        for name, entry in zip(
+            (os.uname().nodename, MACHINE), Xauthority(str(tmp_path / "Xauthority")).entries, strict=True
+        ):
+            assert entry[:4] == (FamilyLocal, name.encode(), b"", b"MIT-MAGIC-COOKIE-1")
+            assert len(entry[4]) == COOKIE_BYTES
+            cookies.add(entry[4])
     assert len(cookies) == 3
 
 

@@ -87,7 +87,7 @@ def tried(home: Path, *arguments: str, network: str = confine.NONE) -> list[str]
     environment = {**os.environ, "LD_PRELOAD": str(LIBRARY), "XDG_RUNTIME_DIR": str(home / ".run")}
     command = [sys.executable, "-I", "-S", confine.__file__, network, *arguments]
     return subprocess.run(
-        command, env=environment, check=True, stdout=subprocess.PIPE, text=True, timeout=60
+        command, cwd=home, env=environment, check=True, stdout=subprocess.PIPE, text=True, timeout=60
     ).stdout.splitlines()
 
 
@@ -109,6 +109,20 @@ def test_program_with_a_network_has_the_machines(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as others:
         port = str(others.getsockname()[1])
         assert tried(tmp_path, sys.executable, "-c", asks, port, network=confine.ALL) == [port]
+
+
+NAMES = """
+import grp, os, pwd, shutil, socket
+print(socket.gethostname(), os.uname().nodename)
+print(pwd.getpwuid(os.getuid()).pw_name, pwd.getpwnam("user").pw_uid == os.getuid(), grp.getgrgid(os.getgid()).gr_name)
+print(*shutil.disk_usage("/"), shutil.disk_usage("/proc").total)
+"""
+
+
+def test_no_program_can_name_its_machine_and_its_user_or_see_how_full_a_disk_is(tmp_path: Path) -> None:
+    said = tried(tmp_path, sys.executable, "-c", NAMES)
+    assert said == ["computer computer", "user True user", f"{64 << 30} {32 << 30} {32 << 30} 0"]
+    assert tried(tmp_path, "sh", "-c", "uname -n; id -un; stat -c %U-%G .run") == ["computer", "user", "user-user"]
 
 
 @pytest.mark.display

@@ -63,7 +63,7 @@ def _known(patterns: Sequence[str], *, installed: bool) -> Iterator[str]:
     folders = local_runtimes()
     for runtime in set(runtimes) - set(map(runtime_of, shipped)):
         if any(fnmatch.fnmatchcase(runtime, _family(pattern)) for pattern in patterns):
-            named = named_environments(folders[runtime]) if runtime in folders else []
+            named = named_environments(folders[runtime]) if runtime in folders else {}
             yield from named or (str(entry["id"]) for entry in catalogue.environments(runtime))
 
 

@@ -11,7 +11,7 @@ from pluriverse.errors import ConfigurationError
 from pluriverse.remotes.free import Remotes
 from pluriverse.runtimes import runtime_of
 
-from .openenv_server import SPLITS, Tasks, environments
+from .openenv_server import Tasks, environments
 
 # By the rules of OpenEnv's manifest, and of Spaces for the head of the README.
 _FILES: Final = {
@@ -94,7 +94,7 @@ Programs with a screen as [OpenEnv](https://github.com/huggingface/OpenEnv) envi
 from pluriverse.adapters.openenv import PluriverseAction, PluriverseEnv
 
 with PluriverseEnv.from_docker_image("{name}").sync() as env:
-    result = env.reset(split="train", index=0)
+    result = env.reset(split="{split}", index=0)
     result = env.step(PluriverseAction(computer={{"name": "click", "arguments": {{"x": 80, "y": 100}}}}))
 ```
 
@@ -171,6 +171,7 @@ def write(folder: Path, env: str, remotes: str, clock: str) -> None:
     if not name.isidentifier():
         raise ConfigurationError(f"the folder's name is its package's; expected a name of Python's, got {name!r}")
     count = Remotes(remotes).count
+    tasks = Tasks(env_ids)
     values = {
         "env": env,
         "name": name,
@@ -179,7 +180,8 @@ def write(folder: Path, env: str, remotes: str, clock: str) -> None:
         "remotes": count,
         "memory_mb": MEMORY_MB * count,
         "clock": clock,
-        "counts": json.dumps({split: Tasks(env_ids).num_tasks(split) for split in SPLITS}),
+        "split": next(iter(tasks.splits)),
+        "counts": json.dumps({split: tasks.num_tasks(split) for split in tasks.splits}),
     }
     plan = {"plan_schema_version": "1", "reset": {"episode_id": "validation", "seed": 1}, "actions": _ACTIONS}
     files = {path: text.format(**values) for path, text in _FILES.items()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import contextlib
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib.metadata import version
 from typing import Any, Final, cast
 
@@ -26,7 +26,7 @@ from pluriverse.adapters.computer import Answer, Computer, calls
 from pluriverse.adapters.openenv import PluriverseAction, PluriverseObservation, PluriverseState
 from pluriverse.errors import ActionError, ConfigurationError, ResetNeeded
 from pluriverse.remotes.free import Remotes
-from pluriverse.runtimes import runtime_of
+from pluriverse.runtimes import listed, named, runtime_of
 
 from .offered import Offered
 from .web import guarded
@@ -43,26 +43,35 @@ CLOSED_FOR_IDLENESS: Final = 1008
 NOTHING: Final = Answer()
 DESCRIPTION: Final = "{name}: programs with a screen, as pictures, keys and pointer; their clock is {clock}."
 
-# The seeds of each environment that are tasks. Any other may be given to reset.
-SPLITS: Final = {"train": range(100, 10_100), "test": range(100)}
+# The seeds of each environment that are of a split. Any other may be given to reset.
+SEEDS: Final = {"train": range(100, 10_100), "test": range(100)}
 # A list of all tasks is cut to so many; their number isn't.
 MAX_LISTED: Final = 1000
 
 
-@dataclass(frozen=True, slots=True)
 class Tasks:
-    """OpenEnv's tasks: of each environment as many seeds as a split has; neighbours are of different environments."""
+    """OpenEnv's tasks: of each environment of a split as many seeds as that has; neighbours are of different ones.
 
-    env_ids: list[str]
+    An environment that says no split is of both, with other seeds.
+    """
+
+    def __init__(self, env_ids: list[str]) -> None:
+        self.env_ids = env_ids
+        said = listed() | named()
+        self.splits: dict[str, list[str]] = {
+            split: ids for split in SEEDS if (ids := [each for each in env_ids if said.get(each) in (None, "", split)])
+        }
 
     def num_tasks(self, split: str) -> int:
-        return len(self.env_ids) * len(_seeds(split))
+        if split not in self.splits:
+            raise IndexError(f"there is no split {split!r:.40}; expected {' or '.join(self.splits)}")
+        return len(self.splits[split]) * len(SEEDS[split])
 
     def get_task(self, split: str, index: int) -> dict[str, Any]:
         if not 0 <= index < self.num_tasks(split):
             raise IndexError(f"task {index} of {split!r}; expected 0 to {self.num_tasks(split) - 1}")
-        seed, number = divmod(index, len(self.env_ids))
-        return {"index": index, "environment": self.env_ids[number], "seed": _seeds(split)[seed]}
+        seed, number = divmod(index, len(self.splits[split]))
+        return {"index": index, "environment": self.splits[split][number], "seed": SEEDS[split][seed]}
 
 
 class PluriverseEnvironment(Environment[PluriverseAction, PluriverseObservation, PluriverseState]):
@@ -84,7 +93,7 @@ class PluriverseEnvironment(Environment[PluriverseAction, PluriverseObservation,
         self._episode_id: str | None = None
 
     def list_splits(self) -> list[str]:
-        return list(SPLITS)
+        return list(self._tasks.splits)
 
     def num_tasks(self, split: str) -> int:
         return self._tasks.num_tasks(split)
@@ -118,7 +127,7 @@ class PluriverseEnvironment(Environment[PluriverseAction, PluriverseObservation,
             known = "seed, episode_id, environment, split, index, text_only"
             raise ConfigurationError(f"reset doesn't know {min(kwargs)!r:.40}; expected {known}")
         if split is not None or index is not None:
-            task = self.get_task(split or "train", validation.integer("index", index, 0, MAX_SEED))
+            task = self.get_task(split or self.list_splits()[0], validation.integer("index", index, 0, MAX_SEED))
             environment = environment or task["environment"]
             seed = task["seed"] if seed is None else seed
         if environment is not None and environment not in self._tasks.env_ids:
@@ -213,12 +222,6 @@ class PluriverseEnvironment(Environment[PluriverseAction, PluriverseObservation,
 def environments(env: str, remotes: str) -> list[str]:
     """Return the ids of an environment, or of those of a pattern; ``remotes`` as for ``Offered``."""
     return Offered([env], remotes).ids or [env]
-
-
-def _seeds(split: str) -> range:
-    if split not in SPLITS:
-        raise IndexError(f"there is no split {split!r:.40}; expected {' or '.join(SPLITS)}")
-    return SPLITS[split]
 
 
 def _act(computer: Computer, action: PluriverseAction) -> Answer:

@@ -26,6 +26,9 @@ COOKIE_PROTOCOL: Final = b"MIT-MAGIC-COOKIE-1"
 # The protocol's cookies are 128 bits.
 COOKIE_BYTES: Final = 16
 
+# What programs know their machine as: native/outside/names.c.
+MACHINE: Final = "computer"
+
 SOCKETS: Final = Path("/tmp/.X11-unix")  # noqa: S108 - X clients look there and nowhere else
 
 # X's connection setup of a client that has no cookie, which may be refused: an answer, too.
@@ -62,9 +65,12 @@ def write_private_file(path: Path, content: bytes) -> None:
 
 
 def write_cookie(path: Path) -> None:
-    fields = (socket.gethostname().encode(), b"", COOKIE_PROTOCOL, secrets.token_bytes(COOKIE_BYTES))
-    content = struct.pack(">H", xauth.FamilyLocal)
-    content += b"".join(struct.pack(">H", len(field)) + field for field in fields)
+    cookie = secrets.token_bytes(COOKIE_BYTES)
+    content = b""
+    for machine in (socket.gethostname(), MACHINE):
+        fields = (machine.encode(), b"", COOKIE_PROTOCOL, cookie)
+        content += struct.pack(">H", xauth.FamilyLocal)
+        content += b"".join(struct.pack(">H", len(field)) + field for field in fields)
     write_private_file(path, content)
     # Its folder is shared only with programs that have their own user.
     path.chmod(0o600 | path.parent.stat().st_mode & stat.S_IRGRP)
