@@ -7,6 +7,7 @@ Each rollout of a batch has a remote of its own; in lockstep all of them wait wh
 """
 
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from pluriverse.adapters.computer import Answer, Computer
@@ -14,17 +15,18 @@ from pluriverse.adapters.computer.calls import read
 from pluriverse.errors import PluriverseError
 
 TASK = "wob.mini.ClickTest-v0"
+STARTING = ThreadPoolExecutor()  # TRL makes one environment after the other; they start side by side
 
 
 class Screen:
     """An environment of TRL's: its public methods are the tools of the model."""
 
     def __init__(self) -> None:
-        self._computer = Computer(TASK, "local:1", clock="lockstep")
+        self._started = STARTING.submit(Computer, TASK, "local:1", clock="lockstep")
 
-    def reset(self, seed: int = 0, **row: Any) -> list[dict[str, Any]]:
+    def reset(self, seed: int = 0, **_: Any) -> list[dict[str, Any]]:
         """Begin the episode of a row of the dataset; the rollouts of a group begin the same."""
-        del row
+        self._computer = self._started.result()
         return seen(self._computer.begin(seed))
 
     def get_reward(self) -> float:

@@ -5,8 +5,10 @@ from typing import Final, Literal
 
 import pytest
 from pluriverse.adapters.computer import Computer
+from pluriverse.errors import Misuse
 from pluriverse_authoring.audit import audit
 from pluriverse_server.manifest.runtime import load
+from pluriverse_server.sources.task import Assignment
 from pluriverse_server.task import load_tasks
 from support.remotes import ROOT
 
@@ -42,6 +44,25 @@ def test_a_diagrams_task_begins_with_the_editor(clock: Literal["realtime", "lock
 @pytest.mark.parametrize("runtime", RUNTIMES, ids=lambda runtime: runtime.name)
 def test_a_runtimes_first_task_passes_its_audit(runtime: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert audit(runtime, [load(runtime).runtime.default_env], 2) == 0, capsys.readouterr().out
+
+
+def test_oracles_of_pages_earn_all_in_slots_by_the_trees_of_these(tmp_path: Path) -> None:
+    directory = ROOT / "runtimes/tasks-web"
+    manifest = load(directory)
+    env_id = manifest.runtime.default_env
+    source = manifest.game(env_id).task
+    assert source is not None
+    with Computer(env_id, "local:1", clock="lockstep") as own:
+        own.begin(1)
+        for seed, slot in enumerate(own.beside(2)):
+            with pytest.raises(Misuse, match="a tree needs one"):
+                slot.tree()
+            (tmp_path / f"{seed}").mkdir()
+            assignment = Assignment(source, directory, env_id, tmp_path / f"{seed}")
+            assignment.set_up(seed)
+            assert slot.begin(seed).text == assignment.words
+            assignment.task.oracle(dict(assignment.parameters), slot)
+            assert slot.submit().reward == 1
 
 
 @pytest.mark.nightly

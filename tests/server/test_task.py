@@ -1,7 +1,8 @@
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from pluriverse_server.task import TaskError, chance, load_tasks
+from pluriverse_server.task import TaskError, chance, load_functions, load_tasks
 
 TASK = """
 from hands import WORDS
@@ -44,6 +45,17 @@ def test_the_tasks_of_a_file_are_its_classes_without_an_underscore(tmp_path: Pat
 def test_what_is_wrong_with_a_file_is_told_with_its_line(tmp_path: Path, tasks: str, what: str) -> None:
     with pytest.raises(TaskError, match=what):
         load_tasks(write(tmp_path, tasks))
+
+
+def test_files_that_are_loaded_at_once_keep_what_they_import(tmp_path: Path) -> None:
+    # The others have time to take it away.
+    text = "import hands, time\ntime.sleep(0.001)\nimport hands as again\nassert again is hands"
+    write(tmp_path, "")
+    files = [tmp_path / f"file{number}.py" for number in range(8)]
+    for each in files:
+        each.write_text(text)
+    with ThreadPoolExecutor(len(files)) as threads:
+        assert all("again" in named for named in threads.map(load_functions, files))
 
 
 def test_chance_follows_from_environment_and_seed() -> None:

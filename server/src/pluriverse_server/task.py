@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import random
 import sys
+import threading
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 
 Parameters = dict[str, Any]
 """What differs from seed to seed: JSON."""
+
+
+_LOADING: Final = threading.RLock()
 
 
 class TaskError(Exception):
@@ -119,10 +123,16 @@ def chance(env_id: str, seed: int) -> random.Random:
     return random.Random(f"{env_id} {seed}")  # noqa: S311 - it is to be the same each time
 
 
-# Each is executed once in a process.
-@lru_cache(maxsize=1024)
 def load_functions(path: Path) -> Mapping[str, Any]:
     """Run a file of a runtime's, and return what it names; beside it lies what it may import. Raise TaskError."""
+    # Pages' servers and tasks load in threads, of which two that import would take each other's modules away.
+    with _LOADING:
+        return _load_functions(path)
+
+
+# Each is executed once in a process.
+@lru_cache(maxsize=1024)
+def _load_functions(path: Path) -> Mapping[str, Any]:
     try:
         code = compile(ast.parse(path.read_bytes(), str(path)), str(path), "exec")
     except OSError as error:

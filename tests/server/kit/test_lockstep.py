@@ -23,6 +23,7 @@ from pluriverse_protocol.messages import (
     ServerMessage,
     SnapshotReply,
     StepReply,
+    Tree,
 )
 from pluriverse_server.kit import Kept, Outcome, Seen, lockstep
 from pluriverse_server.kit.lockstep import Keeping, Lockstep, StepFailed
@@ -256,7 +257,7 @@ class Returning(Counting):
         self.frames = kept.state
 
 
-def ask(stage: Stage, agent: StepChannelAgent, message: AgentSnapshot | AgentRestore) -> ServerMessage:
+def ask(stage: Stage, agent: StepChannelAgent, message: AgentSnapshot | AgentRestore | Tree) -> ServerMessage:
     agent.send(message, 1)
     stage.turn()
     return agent.hear().message
@@ -316,6 +317,12 @@ def test_snapshot_with_a_name_outlives_its_agent_until_it_is_dropped_or_replaced
         assert (other.hear().pixels == frame).all()
     kept(stage, other, "a", name="b")
     assert ask(stage, other, AgentRestore("a")) == ErrorReply("unknown snapshot 'a'")
+
+
+def test_an_environment_without_a_tree_says_so_and_goes_on(stage: Stage) -> None:
+    agent = stage.begin()
+    assert ask(stage, agent, Tree()) == ErrorReply("this environment has no tree in lockstep")
+    stage.step(agent, 1)
 
 
 def test_what_cannot_be_kept_or_gone_back_to_is_said(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:

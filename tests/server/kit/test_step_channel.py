@@ -88,7 +88,7 @@ def test_a_message_that_is_no_step_gets_an_error_and_the_step_channel_goes_on(
 def test_other_messages_and_those_in_fragments_are_no_steps(pair: Pair) -> None:
     pair.agent.send(Reset())
     assert pair.receive() == []
-    assert pair.agent.hear_error() == "this connection takes only steps, snapshots and restores"
+    assert pair.agent.hear_error() == "this takes only steps, snapshots, restores and trees"
     for frame in (Frame(Opcode.BINARY, b"\0"), Frame(Opcode.TEXT, (STEP % '{"n": 1}').encode(), fin=False)):
         pair.agent.socket.sendall(frame.serialize(mask=True))
         assert pair.receive() == []

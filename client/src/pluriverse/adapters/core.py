@@ -16,7 +16,7 @@ from pluriverse_protocol.env_spaces import Spaces
 from pluriverse_protocol.events import Event
 from pluriverse_protocol.kinds import CLOCKS
 from pluriverse_protocol.limits import DRAWN_SEED_BITS, MAX_SLOTS, MAX_SNAPSHOT_NAME_CHARS, MAX_STEP_FRAMES
-from pluriverse_protocol.messages import Describe
+from pluriverse_protocol.messages import Describe, TreeReply
 
 import pluriverse
 from pluriverse import validation
@@ -416,6 +416,13 @@ class Core:
         beside._encoders = [self.actions.encoder() for _ in range(n)]
         self._beside.add(beside)
         return beside
+
+    def tree(self, index: int) -> TreeReply:
+        """Return what is on the screen of one environment; blocks, and raises as ``VectorEnv.tree`` does."""
+        if self._among is not None and isinstance(self._backend, Lockstep):
+            self.require_whole()
+            return self._backend.tree(index)
+        return self.env.tree(index)
 
     def snapshot(self, index: int, name: str | None = None) -> Snapshot:
         """Return the present moment of an environment, for ``restore``.

@@ -17,11 +17,19 @@ from typing import Any, Final
 import numpy as np
 from pluriverse_protocol.events import Event
 from pluriverse_protocol.limits import DRAWN_SEED_BITS, MAX_VIEW_SIDE
-from pluriverse_protocol.messages import Describe, ErrorReply, FirstFrame, RestoreReply, SnapshotReply, StepReply
+from pluriverse_protocol.messages import (
+    Describe,
+    ErrorReply,
+    FirstFrame,
+    RestoreReply,
+    SnapshotReply,
+    StepReply,
+    TreeReply,
+)
 from pluriverse_protocol.step_channel import View
 
 from pluriverse.env.vector import VectorEnv
-from pluriverse.errors import ConfigurationError, Misuse, RemoteMisbehaved, RemoteUnavailable
+from pluriverse.errors import ConfigurationError, Misuse, RemoteFailed, RemoteMisbehaved, RemoteUnavailable
 from pluriverse.rewarder.result import Result
 from pluriverse.rewarder.step_channel import StepChannelConnection
 
@@ -52,6 +60,9 @@ class TooFewSlots(ConfigurationError):
         self.slots: int = (described.slots or 1) - taken
         more = " more" if taken else ""
         super().__init__(f"slots is {wanted}; a remote of {described.env_id} holds {self.slots}{more}")
+
+
+_Reply = SnapshotReply | TreeReply | ErrorReply
 
 
 @dataclass(slots=True)
@@ -87,8 +98,8 @@ class _Copy:
     restoring: Snapshot | None = None
     again: list[Sequence[Event]] | None = None
     retried: bool = False
-    # The answer to a snapshot that was asked for.
-    replies: list[SnapshotReply | ErrorReply] = field(default_factory=list[SnapshotReply | ErrorReply])
+    # The answer to a snapshot or tree that was asked for.
+    replies: list[_Reply] = field(default_factory=list["_Reply"])
 
     def kept_of(self, snapshot: Snapshot) -> Kept | None:
         """Return what the remote keeps of a snapshot."""
@@ -176,6 +187,19 @@ class Lockstep:
         screen = np.zeros(self._screen, np.uint8)
         screen[top : top + height, left : left + width] = self.games[index].result.picture
         return screen
+
+    def tree(self, index: int) -> TreeReply:
+        """Return what is on the picture of a slot; see ``VectorEnv.tree``."""
+        copy = self.games[index]
+        step_channel = copy.step_channel
+        if copy.phase is not Phase.READY or step_channel is None:
+            raise Misuse(f"no episode of environment {index} is running; a tree needs one")
+        copy.replies.clear()
+        step_channel.tree(copy.episode_id)
+        reply = self._reply(copy, step_channel, "send a tree")
+        if not isinstance(reply, TreeReply):
+            raise RemoteFailed(copy.fault)
+        return reply
 
     def begin(self, index: int, seed: int | None, *, join: bool) -> None:
         self._begin(self.games[index], seed, join=join)
@@ -302,19 +326,25 @@ class Lockstep:
             return None
         copy.replies.clear()
         step_channel.snapshot(copy.episode_id, name)
+        reply = self._reply(copy, step_channel, "take a snapshot")
+        if isinstance(reply, SnapshotReply) and reply.handle is not None:
+            return Kept(step_channel, reply.handle)
+        # It keeps none, or is lost, which the next step reports.
+        return None
+
+    def _reply(self, copy: _Copy, step_channel: StepChannelConnection, what: str) -> _Reply | None:
+        """Return the answer to what was asked for outside of the episode's time; None: the remote is lost."""
         poll = select.poll()
         poll.register(step_channel, select.POLLIN)
         deadline = time.monotonic() + STEP_S
         while not copy.replies and copy.step_channel is not None:
             if not poll.poll(max(0.0, 1000 * (deadline - time.monotonic()))):
-                step_channel.fail(f"no answer to a snapshot within {STEP_S:g} s")
+                step_channel.fail(f"it did not {what} within {STEP_S:g} s")
             self._take_arrived(copy)
         for reply in copy.replies:
             if isinstance(reply, ErrorReply):
-                raise Misuse(f"the remote of environment {copy.index} can't take a snapshot: {reply.message}")
-            if reply.handle is not None:
-                return Kept(step_channel, reply.handle)
-        # It keeps none, or is lost, which the next step reports.
+                raise Misuse(f"the remote of environment {copy.index} can't {what}: {reply.message}")
+            return reply
         return None
 
     def _begin_again(self, copy: _Copy, snapshot: Snapshot, *, join: bool = False, retried: bool = False) -> None:
@@ -526,7 +556,7 @@ class Lockstep:
                     self._arrive(copy, copy.restoring, result)
                 case ErrorReply(why) if awaited:
                     self._lose(copy, f"the step was refused: {why}")
-                case SnapshotReply() | ErrorReply() if copy.phase is Phase.READY:
+                case SnapshotReply() | TreeReply() | ErrorReply() if copy.phase is Phase.READY:
                     copy.replies.append(message)
                 case _:
                     pass

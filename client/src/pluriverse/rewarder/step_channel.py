@@ -28,6 +28,7 @@ from pluriverse_protocol.messages import (
     Pictured,
     ServerMessage,
     StepReply,
+    Tree,
 )
 from pluriverse_protocol.sound import CHANNELS
 from pluriverse_protocol.web_frames import LEAST_BYTES, MASKED, MOST_BYTES, WHOLE_BINARY, measure
@@ -148,6 +149,10 @@ class StepChannelConnection:
         ``env_id`` and ``options`` None: as before.
         """
         return self._send(AgentBegin(seed, env_id, options))
+
+    def tree(self, episode_id: int) -> None:
+        """Ask what is on the picture; the answer is a ``TreeReply``, or an ``ErrorReply``."""
+        self._send(Tree(), episode_id)
 
     def take(self) -> list[Arrived]:
         """Return the messages that have come, without waiting; of a broken channel those before it broke."""

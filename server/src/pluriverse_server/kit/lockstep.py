@@ -25,6 +25,8 @@ from pluriverse_protocol.messages import (
     RestoreReply,
     SnapshotReply,
     StepReply,
+    Tree,
+    TreeReply,
 )
 from pluriverse_protocol.reports import Reset
 from pluriverse_protocol.sound import MAX_STEP_FRAMES
@@ -127,6 +129,15 @@ class Snapshots(Protocol):
         Raises:
             ValueError: it is a moment of another environment.
         """
+        ...
+
+
+@runtime_checkable
+class Trees(Protocol):
+    """What ``Steps`` have whose picture is described."""
+
+    def tree(self) -> Awaitable[TreeReply]:
+        """Return what is on the picture."""
         ...
 
 
@@ -369,6 +380,10 @@ class StepServer:
             case AgentRestore(handle=handle):
                 self._go_back(steps, handle)
                 await self._show(RestoreReply, steps, parent)
+            case Tree():
+                if not isinstance(steps, Trees):
+                    raise StepFailed("this environment has no tree in lockstep")
+                self.step_channel.send(await steps.tree(), steps.episode, parent)
 
     def _keep(self, steps: Steps, name: str | None) -> SnapshotReply:
         kept = steps.keep() if isinstance(steps, Snapshots) else None

@@ -25,16 +25,18 @@ from pluriverse_protocol.messages import (
     RestoreReply,
     SnapshotReply,
     StepReply,
+    Tree,
+    TreeReply,
 )
 from pluriverse_protocol.web_frames import WHOLE_BINARY, head
 from websockets.frames import Frame, Opcode
 from websockets.protocol import State
 from websockets.server import ServerProtocol
 
-Asked = AgentStep | AgentSnapshot | AgentRestore | AgentBegin
+Asked = AgentStep | AgentSnapshot | AgentRestore | AgentBegin | Tree
 """What an agent may ask for on a step channel."""
 
-Answer = FirstFrame | StepReply | SnapshotReply | RestoreReply | ErrorReply
+Answer = FirstFrame | StepReply | SnapshotReply | RestoreReply | TreeReply | ErrorReply
 
 BEGINS_ELSEWHERE: Final = "v0.env.reset begins this environment's episodes"
 IN_REAL_TIME: Final = 'the episode is in real time; begin one with v0.env.reset and "clock": "lockstep"'
@@ -162,7 +164,7 @@ class StepChannel:
             self.send(ErrorReply(str(error)), 0, error.message_id)
             return []
         if not isinstance(message, Asked):
-            self.send(ErrorReply("this connection takes only steps, snapshots and restores"), 0, headers.message_id)
+            self.send(ErrorReply("this takes only steps, snapshots, restores and trees"), 0, headers.message_id)
             return []
         if headers.episode_id is None and not isinstance(message, AgentBegin):
             # It may be on its way while an episode ends, and would be the next one's.

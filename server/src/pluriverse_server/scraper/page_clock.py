@@ -26,6 +26,7 @@ from pluriverse_server.sources.page.files import Files
 from pluriverse_server.sources.page.page import Page
 from pluriverse_server.sources.reading import Pixels
 from pluriverse_server.sources.screen.grab import Grabber
+from pluriverse_server.sources.trees import Box, Tree
 from pluriverse_server.x11.connection import DisplayLost
 
 from .stillness import Stillness, descendants, process_tree
@@ -67,10 +68,6 @@ ALL_DONE: Final = object()
 
 # What rounding adds to a number of frames.
 TOLERANCE: Final = 1e-6
-
-
-# x, y, width and height.
-Box = tuple[int, int, int, int]
 
 
 class Stuck(Exception):
@@ -286,6 +283,10 @@ class PageClock:
         if self._pixels is None or self._box != box:
             self._pixels, self._box = await self._place.grab(box), box
         return self._pixels
+
+    async def tree(self, box: Box | None) -> Tree:
+        """Return what is to be seen of the page on the screen, or within ``box`` on it."""
+        return await self.page.tree(box or (0, 0, *self._size))
 
     def _watch(self) -> None:
         self._stillness.watch(self._place.processes())

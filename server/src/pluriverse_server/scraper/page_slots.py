@@ -43,12 +43,13 @@ from pluriverse_server.sources.page.files import Files
 from pluriverse_server.sources.page.hands import INPUT_S, Hands
 from pluriverse_server.sources.page.page import Page
 from pluriverse_server.sources.reading import Pixels
+from pluriverse_server.sources.trees import Box
 from pluriverse_server.tasks import start_task
 from pluriverse_server.x11.connection import write_cookie
 
 from .browser import private_bytes
 from .page_browser import PageBrowser
-from .page_clock import Box, Display, Place
+from .page_clock import Display, Place
 from .page_session import Channel, PageSession
 from .page_steps import PageSteps
 from .stillness import process_tree

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from pluriverse_protocol.events import Event, ScreenEvent, SubmitEvent
+from pluriverse_protocol.messages import TreeReply
 from pluriverse_protocol.reports import TIME_LIMIT, Done, Frame, Observation, Ready, Report, Reset, Text
 
 from pluriverse_server.display import DisplayLost
@@ -17,8 +18,9 @@ from pluriverse_server.kit.outcome import Outcome
 from pluriverse_server.kit.step_channel import ReportPace
 from pluriverse_server.sources.page.devtools import DevToolsError
 from pluriverse_server.sources.screen.grab import ScreenLost
+from pluriverse_server.sources.trees import Box, NoTree
 
-from .page_clock import Box, PageClock, Stuck
+from .page_clock import PageClock, Stuck
 from .step_channels import ReportedSteps
 
 
@@ -92,6 +94,13 @@ class PageSteps(ReportedSteps):
         self._new, self._played = {}, False
         info = {**self.info, "asked": dict(asked)} if asked else self.info
         return Seen(np.ascontiguousarray(pixels[..., 2::-1]), info=info, **said)
+
+    async def tree(self) -> TreeReply:
+        try:
+            tree = await self._clock.tree(self._box)
+        except NoTree as error:
+            raise StepFailed(str(error)) from error
+        return TreeReply(tree.nodes, tree.left_out)
 
     @contextlib.contextmanager
     def _failing(self) -> Generator[None]:

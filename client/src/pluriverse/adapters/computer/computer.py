@@ -186,7 +186,7 @@ class Computer:
     def beside(self, n: int) -> list[Computer]:
         """Return ``n`` more computers in slots of the same remote that are free, whose episodes have yet to begin.
 
-        They end with this one, or when it begins another environment; one thread uses them all. They have no trees.
+        They end with this one, or when it begins another environment; one thread uses them all.
 
         Raises:
             ConfigurationError: it is in real time, the remote isn't exact, or has too few slots.
@@ -348,7 +348,7 @@ class Computer:
             Misuse: the remote lacks the capability "tree", or no episode runs.
             RemoteFailed: the remote broke.
         """
-        reply = self._core.env.tree(0)
+        reply = self._core.tree(0)
         self.last_tree = tree = Tree.seen(reply.nodes, self.view, reply.left_out)
         self._hand.marks = {number: middle(box) for number, box in tree.marks.items()}
         return tree
