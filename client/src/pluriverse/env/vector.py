@@ -172,8 +172,8 @@ class VectorEnv(Env):
         env_id = self.spec.id if self.spec is not None else None
         self.asked = Asked(env_id, _values(env_options))
         manager = remotes_module.parse(remotes, env_id, start_timeout_s=start_timeout_s)
-        # Who had it before may not have been noticed to be gone.
-        take_over = take_over or isinstance(manager, remotes_module.Borrowed)
+        # Managers of a user's own needn't have it.
+        take_over = take_over or getattr(manager, "takes_over", False)
         connections = RemoteConnections(
             manager, opener, self._resets, observer=observer, take_over=take_over, mend=replace_on_crash
         )

@@ -15,11 +15,11 @@ from pluriverse.runtimes import runtime_of
 from . import docker, local
 from .address import SCHEMES, parse_addresses
 from .engine import Engine, EngineOptions
-from .manager import Attached, RemoteManager, StartedRemotes
+from .manager import Attached, RemoteManager
 from .options import parse_options
-from .pool import MAX_REMOTES, Pool
 from .progress import starting
 from .shared import SCHEME, Borrowed, Shared
+from .started import MAX_REMOTES, StartedRemotes
 
 # From nothing to a running environment takes a second; on a machine that starts dozens at once, some more.
 START_S: Final = 60.0
@@ -68,21 +68,7 @@ def parse(remotes: int | str | RemoteManager, env_id: str | None, *, start_timeo
     match = _COUNTED.fullmatch(remotes if isinstance(remotes, str) else _number(remotes))
     if match is None or not 0 < int(match[2]) <= MAX_REMOTES or not (match[1] is None or match[1] in ENGINES):
         validation.refuse("remotes", remotes, _EXPECTED)
-    return StartedRemotes(int(match[2]), _pool(match[1], match[3] or "", env_id, start_timeout_s))
-
-
-def open_pool(engine: str, env_id: str, *, start_timeout_s: float = START_S) -> Pool[Any]:
-    """Return a pool of remotes of an engine with its options, such as ``"docker?warm=4&memory=2Gi"``.
-
-    Its spares begin to start; ``remotes=pool.claim(2)`` takes two of them, and others take their place.
-
-    Raises:
-        ConfigurationError: there is no such engine, or it is unavailable here; says what fixes it.
-    """
-    name, _, query = engine.partition("?")
-    pool = _pool(name, query, env_id, validation.number("start_timeout_s", start_timeout_s, above=0))
-    pool.refill()
-    return pool
+    return start_with(int(match[2]), match[1], match[3] or "", env_id, start_timeout_s)
 
 
 def share(remotes: int | str | RemoteManager, env_id: str | None, *, start_timeout_s: float = START_S) -> Shared:
@@ -99,7 +85,10 @@ def share(remotes: int | str | RemoteManager, env_id: str | None, *, start_timeo
         return Shared(manager, progress)
 
 
-def _pool(engine: str | None, query: str, env_id: str | None, start_timeout_s: float) -> Pool[Any]:
+def start_with(
+    n: int, engine: str | None, query: str, env_id: str | None, start_timeout_s: float
+) -> StartedRemotes[Any]:
+    """Return ``n`` remotes of an engine with the options of ``query``, with nothing started yet."""
     if env_id is None:
         raise ConfigurationError(
             "remotes can only be started for an environment; name one, or attach with vnc://… or pluriverse://…"
@@ -110,7 +99,7 @@ def _pool(engine: str | None, query: str, env_id: str | None, start_timeout_s: f
     options = parse_options(name, query, kind.Options)
     # What each engine's constructor takes, the last one of its own class.
     make = cast("Callable[[str, str, EngineOptions], Engine[Any]]", kind)
-    return Pool(make(runtime, env_id, options), warm=options.warm, start_timeout_s=start_timeout_s)
+    return StartedRemotes(n, make(runtime, env_id, options), warm=options.warm, start_timeout_s=start_timeout_s)
 
 
 def engine_class(name: str) -> type[Engine[Any]]:
