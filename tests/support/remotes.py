@@ -19,6 +19,7 @@ import docker.errors
 import psutil
 from docker.models.containers import Container
 from pluriverse.remotes.address import Address
+from pluriverse_protocol.child_process import dying_with_parent
 from support.ports import free_port
 from support.process_tree import children
 
@@ -82,9 +83,12 @@ def on_machine(
 
 @contextlib.contextmanager
 def started(command: list[str], env: dict[str, str] | None = None) -> Generator[tuple[subprocess.Popen[str], str]]:
-    """Run a command that runs a remote; the context begins when it has said how to connect, with what it said."""
+    """Run a command that runs a remote; the context begins when it has said how to connect, with what it said.
+
+    Where the test is killed before its end, so is the remote.
+    """
     process = subprocess.Popen(
-        command,
+        dying_with_parent(command, signal.SIGTERM),
         cwd=ROOT,
         env=env,
         stdin=subprocess.DEVNULL,
