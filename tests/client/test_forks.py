@@ -75,6 +75,7 @@ def universe(address: str) -> tuple[Any, list[Callable[[], Any]]]:
         lambda: env.described(0),
         lambda: env.tree(0),
         lambda: env.open_screens(VncOptions()),
+        env.close_screens,
         lambda: env.open_viewer(0),
         lambda: env.open_step_channel(0),
         env.ask,

@@ -276,6 +276,8 @@ class Core:
             self.close_beside()
             self._backend.close()
             self._adapt(other)
+            if self.env.asked.clock == "lockstep":
+                self.env.close_screens()
         except BaseException:
             self.env.asked = before
             raise

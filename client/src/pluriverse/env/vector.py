@@ -201,6 +201,10 @@ class VectorEnv(Env):
         """
         self.require().open_screens(partial(open_screen, options=vnc))
 
+    def close_screens(self) -> None:
+        """Go on without the screens that were opened; blocks."""
+        self.require().close_screens()
+
     def open_viewer(self, index: int) -> VncConnection:
         """Open one more connection to a screen, in full size and colour, for the caller to close; blocks.
 
