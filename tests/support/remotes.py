@@ -10,6 +10,7 @@ import threading
 import time
 import uuid
 from collections.abc import Generator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,9 @@ IMAGES = "pluriverse/"
 IMAGE = IMAGES + "gym-core"
 PASSWORD = "e2e-pass"
 START_DEADLINE_S = 60.0
+
+# The kernel ends children with the thread that forked them, and tests start remotes in threads that don't stay.
+FORKER = ThreadPoolExecutor(1)
 
 # What the README promises that a remote can be run with.
 HARDENED: dict[str, Any] = {
@@ -87,7 +91,8 @@ def started(command: list[str], env: dict[str, str] | None = None) -> Generator[
 
     Where the test is killed before its end, so is the remote.
     """
-    process = subprocess.Popen(
+    process = FORKER.submit(
+        subprocess.Popen[str],
         dying_with_parent(command, signal.SIGTERM),
         cwd=ROOT,
         env=env,
@@ -96,7 +101,7 @@ def started(command: list[str], env: dict[str, str] | None = None) -> Generator[
         stderr=subprocess.STDOUT,
         text=True,
         start_new_session=True,
-    )
+    ).result()
     assert process.stdout is not None
     said: list[str] = []
     greeted = threading.Event()

@@ -297,9 +297,7 @@ async def draw(program: Process, episode: int) -> None:
 
 
 def test_the_remote_of_a_test_that_is_killed_ends() -> None:
-    script = (
-        "from support.remotes import on_machine as on\nwith on() as it: print(it.process.pid, flush=True); input()"
-    )
+    script = "from support.remotes import on_machine as on\nwith on() as it: print(it.process.pid, flush=True); input()"
     environment = {**os.environ, "PYTHONPATH": os.fspath(ROOT / "tests")}
     command = [sys.executable, "-c", script]
     pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "env": environment}

@@ -59,7 +59,7 @@ class KubernetesEngine(Engine[Pod]):
     STOPPED_AT_ONCE = 16
 
     def __init__(self, runtime: str, env_id: str, options: KubernetesOptions) -> None:
-        """Watch the pods; raise ``ConfigurationError`` if there is no cluster, no right or no token."""
+        """List the pods; raise ``ConfigurationError`` if there is no cluster, no right or no token."""
         del env_id  # the agent's reset sends it
         self._options = options
         self._address("")
@@ -75,7 +75,7 @@ class KubernetesEngine(Engine[Pod]):
 
     def make(self) -> Pod:
         """Make ready to look for a pod."""
-        return self._pods.make(self._keeper)
+        return Pod(self._keeper, self._pods)
 
     def begin(self, remote: Pod) -> None:
         """Wait for a place with a free remote, and lease it."""
@@ -125,5 +125,4 @@ class KubernetesEngine(Engine[Pod]):
 
     def close(self) -> None:
         self._keeper.close()
-        self._pods.close()
         self._cluster.close()
