@@ -9,8 +9,10 @@ from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import TypeAlias
 
+import pluriverse
 import psutil
 import pytest
+from pluriverse.env.connections import Clock
 from pluriverse.errors import ConfigurationError, RemoteUnavailable
 from pluriverse.remotes import health, local, parse
 from pluriverse.remotes.health import why_not_ready
@@ -102,6 +104,14 @@ def test_what_a_remote_said_before_it_ended_is_repeated_without_its_password(
         assert str(remote.address.password) not in str(ended.value)
     finally:
         remote.stop()
+
+
+@pytest.mark.parametrize("clock", ["realtime", "lockstep"])
+def test_remote_begins_in_the_clock_that_is_asked_for(clock: Clock) -> None:
+    with pluriverse.make(PONG, "local:1", clock=clock, vision=False) as env:
+        described = env.described(0)
+        assert described is not None
+        assert (described.clock or "realtime") == clock
 
 
 def test_remote_has_nothing_of_the_session_but_what_it_needs(

@@ -68,6 +68,7 @@ class ConfigureOptions(TypedDict, total=False):
     observer: bool
     take_over: bool
     env_options: Mapping[str, Any] | None
+    clock: Clock
 
 
 class VectorEnv(Env):
@@ -136,6 +137,7 @@ class VectorEnv(Env):
         observer: bool = False,
         take_over: bool = False,
         env_options: Mapping[str, Any] | None = None,
+        clock: Clock = "realtime",
     ) -> None:
         """Start or find the remotes, and connect to all of them; blocks until they are there.
 
@@ -153,6 +155,7 @@ class VectorEnv(Env):
             take_over: throw out another agent that plays; only the password may, not an agent's token.
             env_options: options of the environment by name, such as ``{"difficulty": 1}``; ``described(0).options`` has
                 those there are. They hold for all episodes; options that aren't given have their defaults.
+            clock: that of all episodes; see ``ask``.
 
         Raises:
             ConfigurationError: an option is wrong, or something is missing on this machine.
@@ -170,8 +173,9 @@ class VectorEnv(Env):
         observer = validation.flag("observer", observer)
         take_over = validation.flag("take_over", take_over)
         env_id = self.spec.id if self.spec is not None else None
-        self.asked = Asked(env_id, _values(env_options))
-        manager = remotes_module.parse(remotes, env_id, start_timeout_s=start_timeout_s)
+        validation.choice("clock", clock, CLOCKS)
+        self.asked = Asked(env_id, _values(env_options), clock)
+        manager = remotes_module.parse(remotes, env_id, start_timeout_s=start_timeout_s, clock=clock)
         # Managers of a user's own needn't have it.
         take_over = take_over or getattr(manager, "takes_over", False)
         connections = RemoteConnections(

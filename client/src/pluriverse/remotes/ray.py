@@ -78,10 +78,11 @@ class RayOptions(EngineOptions):
 class NodeRemote:
     """Starts one remote on its node, as an actor; ``stop`` may be called while ``start`` runs."""
 
-    def __init__(self, runtime: str, env_id: str, options: RayOptions) -> None:
+    def __init__(self, runtime: str, env_id: str, options: RayOptions, clock: str) -> None:
         self._runtime = runtime
         self._env_id = env_id
         self._options = options
+        self._clock = clock
         self._remotes: StartedRemotes[Any] | None = None
         self._remote: StartedRemote
 
@@ -97,7 +98,7 @@ class NodeRemote:
         engine: dict[str, object] = {"host": self.node()}
         if how == "docker":
             engine |= {name: given for name in ("image", "memory") if (given := getattr(options, name)) is not None}
-        self._remotes = remotes = start_with(1, how, urlencode(engine), self._env_id, START_S)
+        self._remotes = remotes = start_with(1, how, urlencode(engine), self._env_id, START_S, self._clock)
         self._remote = remotes.take()
         return self._remote.address
 
@@ -160,7 +161,7 @@ class RayEngine(Engine[RayRemote]):
 
     def make(self) -> RayRemote:
         with explained("a remote on Ray"):
-            return RayRemote(self._actors.remote(*self._make))
+            return RayRemote(self._actors.remote(*self._make, self.clock))
 
     def begin(self, remote: RayRemote) -> None:
         """Wait until it has started the remote."""
