@@ -3,7 +3,6 @@
 import asyncio
 import itertools
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -14,7 +13,7 @@ from pluriverse.remotes.address import Address
 from pluriverse.remotes.kubernetes import pods
 from pluriverse.remotes.kubernetes.cluster import Cluster
 from pluriverse.remotes.kubernetes.pods import STOPPED, Pod, Pods
-from pluriverse.remotes.lease import LeaseKeeper, claim
+from pluriverse.remotes.lease import claim
 from pluriverse_server.access import lease as server_lease
 from support import kube
 from support.kube import FakeCluster, Trouble
@@ -22,23 +21,16 @@ from support.served import PASSWORD, Served, serving
 from support.waiting import DEADLINE_S, eventually, until
 
 
-@pytest.fixture
-def keeper() -> Iterator[LeaseKeeper]:
-    keeper = LeaseKeeper()
-    yield keeper
-    keeper.close()
-
-
 def address_of(served: Served) -> Address:
     return Address("127.0.0.1", 5900, served.port, PASSWORD)
 
 
 @pytest.fixture
-def ours(fake: FakeCluster, cluster: Cluster, keeper: LeaseKeeper) -> Pod:
+def ours(fake: FakeCluster, cluster: Cluster) -> Pod:
     """A pod that was found."""
     fake.put(kube.pod("mine", "10.0.0.1"))
     found = Pods(cluster, "pluriverse/runtime=gym-core")
-    pod = Pod(keeper, found)
+    pod = Pod(found)
     assert pod.find(time.monotonic() + 60) == "10.0.0.1"
     return pod
 
@@ -82,12 +74,12 @@ async def test_lease_that_is_lost_is_told(tmp_path: Path, ours: Pod) -> None:
 
 
 def test_who_waits_sees_what_comes_though_the_server_was_away_and_asks_no_more_than_is_needed(
-    fake: FakeCluster, cluster: Cluster, keeper: LeaseKeeper, monkeypatch: pytest.MonkeyPatch
+    fake: FakeCluster, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pods, "LIST_S", 0.1)
     found = Pods(cluster, "pluriverse/runtime=gym-core")
     with ThreadPoolExecutor() as threads:
-        waiting = [threads.submit(Pod(keeper, found).find, time.monotonic() + DEADLINE_S) for _ in range(2)]
+        waiting = [threads.submit(Pod(found).find, time.monotonic() + DEADLINE_S) for _ in range(2)]
         fake.troubles.append(Trouble("list", 503, "etcd is away"))
         until(lambda: len(fake.asked) >= 4)
         fake.put(kube.pod("first", "10.0.0.1"))

@@ -10,7 +10,7 @@ from typing import Final
 
 from pluriverse.errors import ConfigurationError, RemoteUnavailable
 from pluriverse.remotes.address import Address
-from pluriverse.remotes.lease import Lease, LeaseKeeper, claim
+from pluriverse.remotes.lease import Lease, claim
 
 from .cluster import Cluster, ClusterError, Manifest
 
@@ -33,11 +33,10 @@ IDLE: Final = "0"
 class Pod:
     """Where a remote of ours is or will be. It runs anyway, and is ours while we have its lease."""
 
-    def __init__(self, keeper: LeaseKeeper, pods: Pods) -> None:
+    def __init__(self, pods: Pods) -> None:
         self.lease: Lease | None = None
         self.name: str | None = None
         self._uid: str | None = None
-        self._keeper = keeper
         self._pods = pods
         self._lock = threading.Lock()
         self._stopped = threading.Event()
@@ -66,7 +65,7 @@ class Pod:
         with self._lock:
             if not self._stopped.is_set():
                 self.lease = lease
-                self._keeper.add(lease)
+                lease.keep()
         if self.lease is None:
             lease.release()
             raise RemoteUnavailable(STOPPED)
@@ -91,7 +90,6 @@ class Pod:
             self._stopped.set()
         if not first or self.lease is None:
             return
-        self._keeper.remove(self.lease)
         self.lease.release()
         self._pods.set_deletion_cost(self.name, IDLE)
         self._pods.leave(self._uid, 0.0)
