@@ -34,7 +34,7 @@ GAMES: Final = "lockstep-games"
 WORLDS: Final = "lockstep-worlds"
 
 # Only in docs/fleet.md.
-FLEET: Final = ("fleet", "claims", "claims-many", "oneport")
+FLEET: Final = ("fleet", "claims", "oneport")
 
 # Only in docs/models.md.
 OPENENV: Final = ("openenv",)

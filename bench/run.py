@@ -50,7 +50,6 @@ MEASUREMENTS: Final[tuple[Measurement, ...]] = (
     many.MEASUREMENT,
     fleet.MEASUREMENT,
     claims.MEASUREMENT,
-    claims.MANY_MEASUREMENT,
     live.MEASUREMENT,
     oneport.MEASUREMENT,
     lockstep.MEASUREMENT,

@@ -22,6 +22,9 @@ from pluriverse.adapters import alf, dm_env, envpool
 from pluriverse.adapters.computer import AsyncComputer, Computer, Look, Press
 from pluriverse.adapters.gymnasium import PluriverseEnv, PluriverseVectorEnv
 from pluriverse.errors import Misuse
+from pluriverse.remotes import parse
+from pluriverse.remotes.health import why_not_ready
+from pluriverse.remotes.manager import no_progress
 from pluriverse.vnc import VncOptions
 from pluriverse.wrappers import Joint
 
@@ -72,6 +75,7 @@ def universe(address: str) -> tuple[Any, list[Callable[[], Any]]]:
         lambda: env.described(0),
         lambda: env.tree(0),
         lambda: env.open_screens(VncOptions()),
+        env.close_screens,
         lambda: env.open_viewer(0),
         lambda: env.open_step_channel(0),
         env.ask,
@@ -177,9 +181,9 @@ def test_a_child_that_ends_as_programs_do_takes_nothing_of_its_parent_along(tmp_
 import gzip, os, sys, warnings
 warnings.simplefilter("ignore")
 from pluriverse.adapters.gymnasium import PluriverseEnv
-from pluriverse.remotes import open_pool
-with open_pool("local", {POLE!r}) as pool:
-    env = PluriverseEnv({POLE!r}, remotes=pool.claim(1), clock="lockstep", record={os.fspath(tmp_path / "run")!r})
+from pluriverse.remotes import share
+with share("local:1", {POLE!r}) as shared:
+    env = PluriverseEnv({POLE!r}, remotes=shared.url, clock="lockstep", record={os.fspath(tmp_path / "run")!r})
     env.reset(seed=1)
     env.step(0)
     child = os.fork()
@@ -229,10 +233,10 @@ def test_joined_environments_are_the_parents(address: str) -> None:
         env.step([[]])
 
 
-def test_a_pool_in_a_child_starts_and_stops_nothing() -> None:
-    with pluriverse.remotes.open_pool("local", POLE) as pool:
-        remote = pool.take()
-        in_a_child(pool.take, lambda: pool.resize(1), lambda: pool.wait_until_warm(60.0))
-        for call in (pool.close, partial(pool.discard, remote), partial(pool.discard_all, [remote])):
-            in_a_child_quietly(call)
-        remote.require_running()
+def test_started_remotes_in_a_child_start_and_stop_nothing() -> None:
+    remotes = parse("local:1", POLE)
+    (address,) = remotes.start(no_progress)
+    in_a_child(lambda: remotes.replace(0))
+    in_a_child_quietly(remotes.close)
+    assert why_not_ready(address) is None
+    remotes.close()

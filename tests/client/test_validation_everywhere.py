@@ -226,6 +226,7 @@ NOT_FOR_AGENTS: Final = {
     "release",
     "open_viewer",
     "open_screens",
+    "close_screens",
     "open_step_channel",
     "described",
 }

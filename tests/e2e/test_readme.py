@@ -125,9 +125,6 @@ def samples() -> list[Any]:
 FEWER = {
     "while True:": "for _ in range(200):",
     "remotes=4": "remotes='local:2'",
-    "docker?warm=4": "local?warm=1",
-    "range(100)": "range(2)",
-    "claim(2)": "claim(1)",
 }
 
 

@@ -1,11 +1,10 @@
-"""An API server of Kubernetes for tests: real HTTP, with versions, watches, rights and trouble."""
+"""An API server of Kubernetes for tests: real HTTP, with rights and trouble."""
 
 import contextlib
 import json
 import re
 import threading
 import time
-from collections import deque
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -50,20 +49,11 @@ class FakeCluster:
         self.troubles: list[Trouble] = []
         self.rights: list[Manifest] = trainers_rights()
         self._version = 100
-        self._oldest = 100
-        self._history: deque[tuple[int, str, Manifest]] = deque()
-        self._changed = threading.Condition(threading.RLock())
-        self._round = 0  # watches of an earlier one end
-        self._closed = False
+        self._lock = threading.RLock()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
         self._server.daemon_threads = True
         self.url = f"http://127.0.0.1:{self._server.server_port}"
         threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
-
-    @property
-    def watches(self) -> int:
-        """How many watches were begun."""
-        return sum(each.verb == "watch" for each in self.asked)
 
     def kubeconfig(self, folder: Path) -> Path:
         """Write a configuration that names it."""
@@ -76,44 +66,25 @@ class FakeCluster:
         return path
 
     def put(self, manifest: Manifest) -> Manifest:
-        with self._changed:
+        with self._lock:
             name = manifest["metadata"]["name"]
             self._version += 1
-            what = "MODIFIED" if name in self.objects else "ADDED"
             uid = self.objects.get(name, {}).get("metadata", {}).get("uid", f"uid-{self._version}")
             version: Manifest = {"resourceVersion": str(self._version)}
             changed: Manifest = {**manifest, "metadata": {"uid": uid, **manifest["metadata"], **version}}
             self.objects[name] = changed
-            self._tell(what, changed)
         return changed
 
     def merge(self, name: str, changes: Manifest) -> Manifest:
         """Merge changes into a pod, as RFC 7386 does."""
-        with self._changed:
+        with self._lock:
             return self.put(merged(self.objects[name], changes))
 
     def remove(self, name: str) -> None:
-        with self._changed:
-            gone = self.objects.pop(name)
-            self._version += 1
-            self._tell("DELETED", merged(gone, {"metadata": {"resourceVersion": str(self._version)}}))
-
-    def compact(self) -> None:
-        """Forget what was: whoever watches from an earlier version is told that it is gone."""
-        with self._changed:
-            self._history.clear()
-            self._oldest = self._version
-
-    def break_watches(self) -> None:
-        """Hang up on all that watch."""
-        with self._changed:
-            self._round += 1
-            self._changed.notify_all()
+        with self._lock:
+            del self.objects[name]
 
     def close(self) -> None:
-        with self._changed:
-            self._closed = True
-            self._changed.notify_all()
         self._server.shutdown()
         self._server.server_close()
 
@@ -122,10 +93,9 @@ class FakeCluster:
     def answer(
         self, method: str, path: str, token: str | None, body: Manifest
     ) -> tuple[int, Manifest, Mapping[str, str]]:
-        """Answer anything but a watch."""
         verb, name, query = parse(method, path)
         self.asked.append(Asked(verb, time.monotonic()))
-        with self._changed:
+        with self._lock:
             refusal = self._refusal(verb, token)
             if refusal is not None:
                 return refusal
@@ -135,43 +105,6 @@ class FakeCluster:
             if name not in self.objects:
                 return failure(404, "NotFound", f'pods "{name}" not found')
             return 200, self.merge(name, body), {}
-
-    def watch(self, path: str, token: str | None) -> Generator[Manifest] | tuple[int, Manifest, Mapping[str, str]]:
-        """Refuse a watch, or yield its events."""
-        verb, _, query = parse("GET", path)
-        self.asked.append(Asked(verb, time.monotonic()))
-        with self._changed:
-            refusal = self._refusal(verb, token)
-            return refusal if refusal is not None else self._events(query)
-
-    def _events(self, query: dict[str, str]) -> Generator[Manifest]:
-        seen, current = int(query["resourceVersion"]), self._round
-        deadline = time.monotonic() + int(query["timeoutSeconds"])
-        while True:
-            with self._changed:
-                if self._closed or self._round != current:
-                    return
-                if seen < self._oldest:
-                    _, status, _ = failure(410, "Expired", "too old resource version")
-                    yield {"type": "ERROR", "object": status}
-                    return
-                news = [each for each in self._history if each[0] > seen]
-                if not news:
-                    left_s = deadline - time.monotonic()
-                    if left_s <= 0:
-                        return
-                    self._changed.wait(left_s)
-                    continue
-            for version, what, manifest in news:
-                seen = version
-                if selected(manifest, query["labelSelector"]):
-                    yield {"type": what, "object": manifest}
-                else:
-                    yield {"type": "BOOKMARK", "object": {"metadata": {"resourceVersion": str(version)}}}
-
-    def _tell(self, what: str, manifest: Manifest) -> None:
-        self._history.append((self._version, what, manifest))
-        self._changed.notify_all()
 
     def _refusal(self, verb: str, token: str | None) -> tuple[int, Manifest, Mapping[str, str]] | None:
         if token != f"Bearer {TOKEN}":
@@ -242,8 +175,7 @@ def parse(method: str, path: str) -> tuple[str, str, dict[str, str]]:
     assert match is not None, path
     assert match[1] == NAMESPACE, path
     query = dict(parse_qsl(parts.query))
-    reading = "watch" if "watch" in query else "list"
-    return "patch" if method == "PATCH" else reading, match[2] or "", query
+    return "patch" if method == "PATCH" else "list", match[2] or "", query
 
 
 def _handler(cluster: FakeCluster) -> type[BaseHTTPRequestHandler]:
@@ -251,24 +183,7 @@ def _handler(cluster: FakeCluster) -> type[BaseHTTPRequestHandler]:
         protocol_version = "HTTP/1.1"
 
         def do_GET(self) -> None:
-            token = self.headers.get("Authorization")
-            if "watch=true" not in self.path:
-                self._answer(*cluster.answer("GET", self.path, token, {}))
-                return
-            watched = cluster.watch(self.path, token)
-            if isinstance(watched, tuple):
-                self._answer(*watched)
-                return
-            self.send_response(200)
-            self.send_header("Transfer-Encoding", "chunked")
-            self.end_headers()
-            with contextlib.suppress(OSError):
-                for event in watched:
-                    # In two pieces, as any proxy may cut it.
-                    line = json.dumps(event).encode() + b"\n"
-                    for piece in (line[:10], line[10:]):
-                        self.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece))
-                self.wfile.write(b"0\r\n\r\n")
+            self._answer(*cluster.answer("GET", self.path, self.headers.get("Authorization"), {}))
 
         def do_PATCH(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))

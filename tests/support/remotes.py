@@ -10,6 +10,7 @@ import threading
 import time
 import uuid
 from collections.abc import Generator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ import docker.errors
 import psutil
 from docker.models.containers import Container
 from pluriverse.remotes.address import Address
+from pluriverse_protocol.child_process import dying_with_parent
 from support.ports import free_port
 from support.process_tree import children
 
@@ -27,6 +29,9 @@ IMAGES = "pluriverse/"
 IMAGE = IMAGES + "gym-core"
 PASSWORD = "e2e-pass"
 START_DEADLINE_S = 300.0
+
+# The kernel ends children with the thread that forked them, and tests start remotes in threads that don't stay.
+FORKER = ThreadPoolExecutor(1)
 
 # What the README promises that a remote can be run with.
 HARDENED: dict[str, Any] = {
@@ -82,9 +87,13 @@ def on_machine(
 
 @contextlib.contextmanager
 def started(command: list[str], env: dict[str, str] | None = None) -> Generator[tuple[subprocess.Popen[str], str]]:
-    """Run a command that runs a remote; the context begins when it has said how to connect, with what it said."""
-    process = subprocess.Popen(
-        command,
+    """Run a command that runs a remote; the context begins when it has said how to connect, with what it said.
+
+    Where the test is killed before its end, so is the remote.
+    """
+    process = FORKER.submit(
+        subprocess.Popen[str],
+        dying_with_parent(command, signal.SIGTERM),
         cwd=ROOT,
         env=env,
         stdin=subprocess.DEVNULL,
@@ -92,7 +101,7 @@ def started(command: list[str], env: dict[str, str] | None = None) -> Generator[
         stderr=subprocess.STDOUT,
         text=True,
         start_new_session=True,
-    )
+    ).result()
     assert process.stdout is not None
     said: list[str] = []
     greeted = threading.Event()

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from .errors import ConfigurationError, RemoteUnavailable
-from .remotes import START_S, Pool, docker, local
+from .remotes import START_S, docker, local
 from .remotes.engine import Engine
+from .remotes.started import StartedRemotes
 from .rfb import implementation
 from .rfb.errors import DecoderUnavailable, RfbError
 from .runtimes import local_runtimes
@@ -83,8 +84,8 @@ def _driver() -> Finding:
 def _why_not_played(make: Callable[[], Engine[Any]]) -> str | None:
     """Start a remote; return None once it runs an episode and its screen has sent a picture, else why not."""
     try:
-        with contextlib.closing(Pool(make(), start_timeout_s=START_S)) as pool:
-            address = pool.take().address
+        with contextlib.closing(StartedRemotes(1, make(), start_timeout_s=START_S)) as remotes:
+            address = remotes.take().address
             assert address.vnc_port is not None
             with contextlib.closing(connect(address.host, address.vnc_port, address.password)) as screen:
                 if not wait_for_frames([screen], PICTURE_S):

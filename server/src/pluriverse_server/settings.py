@@ -12,6 +12,7 @@ from pluriverse_protocol.rfb.security import generate_password
 from pluriverse_server.access.tokens import Token
 
 DisplayBackend = Literal["xvfb", "xvnc"]
+Clock = Literal["realtime", "lockstep"]
 
 
 class SettingsError(Exception):
@@ -33,6 +34,7 @@ class Settings:
 
     runtime: Path = _setting("The runtime: its folder, which contains runtime.toml, or the id of an installed one.")
     env_id: str | None = _setting("The first environment; by default the runtime's default_env.", "--env", default=None)
+    first_clock: Clock = _setting("The clock of the first episode, where the environment has it.", default="realtime")
     host: str = _setting("The address to listen on; 0.0.0.0 for all IPv4 addresses, :: for all.", default="127.0.0.1")
     vnc_port: int = _setting("The port for VNC viewers.", default=5900)
     rewarder_port: int = _setting("The port for agents and browsers.", default=15900)

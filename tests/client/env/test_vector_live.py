@@ -133,7 +133,7 @@ def test_killed_remote_is_replaced_and_the_other_plays_on(player: Player) -> Non
 @pytest.mark.slow
 def test_frozen_remote_keeps_nobody_waiting_and_is_replaced(player: Player, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection, "SILENCE_S", 1.0)
-    monkeypatch.setattr("pluriverse.remotes.manager.HEAL_S", 0.5)
+    monkeypatch.setattr("pluriverse.remotes.started.HEAL_S", 0.5)
     monkeypatch.setattr("pluriverse.remotes.health.ANSWER_S", 0.2)
     daemon_at(player.env.addresses[0]).suspend()
     seen_other = 0

@@ -4,7 +4,6 @@ import asyncio
 import socket
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,19 +12,12 @@ from pluriverse.errors import RemoteUnavailable
 from pluriverse.remotes import http_request
 from pluriverse.remotes.address import Address
 from pluriverse.remotes.http_request import Answer
-from pluriverse.remotes.lease import Lease, LeaseKeeper, LeaseLost, Taken, claim
+from pluriverse.remotes.lease import Lease, LeaseLost, Taken, claim
 from pluriverse_server.access import lease as server_lease
 from support.agent import connected
 from support.ports import free_port
 from support.served import PASSWORD, Served, serving
 from support.waiting import eventually
-
-
-@pytest.fixture
-def keeper() -> Iterator[LeaseKeeper]:
-    keeper = LeaseKeeper()
-    yield keeper
-    keeper.close()
 
 
 @pytest.fixture(autouse=True)
@@ -73,36 +65,34 @@ async def test_lease_that_has_ended_is_lost_and_its_token_is_no_guess(tmp_path: 
         await asyncio.to_thread(lease.release)
 
 
-async def test_keeper_renews_many_until_they_are_removed(tmp_path: Path, keeper: LeaseKeeper) -> None:
+async def test_leases_are_kept_until_they_are_released(tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     async with serving(tmp_path) as served, serving(tmp_path / "other") as other:
         leases = [await claimed(served, 1.0), await claimed(other, 1.0)]
         for lease in leases:
-            keeper.add(lease)
+            lease.keep()
         until = time.monotonic() + 2.5
         await eventually(lambda: time.monotonic() > until)
         assert served.service.leases.lease is not None
         assert other.service.leases.lease is not None
-        keeper.remove(leases[0])
+        await asyncio.to_thread(leases[0].release)
         await eventually(lambda: served.service.leases.lease is None)
         assert other.service.leases.lease is not None
         assert [lease.lost for lease in leases] == [None, None]
 
 
-async def test_keeper_says_which_lease_is_lost(tmp_path: Path, keeper: LeaseKeeper) -> None:
+async def test_lease_that_is_kept_says_that_it_is_lost(tmp_path: Path) -> None:
     async with serving(tmp_path) as served:
         lease = await claimed(served, 0.3)
         served.service.leases.stop()
-        keeper.add(lease)
+        lease.keep()
         assert served.service.leases.lease is not None
         served.service.leases.give_back(served.service.leases.lease, served.service.leases.lease.token, "elsewhere")
         await eventually(lambda: lease.lost is not None)
         assert "has ended" in (lease.lost or "")
 
 
-async def test_one_refusal_of_the_token_ends_no_lease(
-    tmp_path: Path, keeper: LeaseKeeper, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_one_refusal_of_the_token_ends_no_lease(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with serving(tmp_path) as served:
         lease = await claimed(served)
         answers = iter([Answer(401, {"error": "the password is missing or wrong"})])
@@ -117,18 +107,18 @@ async def test_one_refusal_of_the_token_ends_no_lease(
 
         monkeypatch.setattr("pluriverse.remotes.lease.ask", ask)
         lease.ttl_s = 0.3
-        keeper.add(lease)
+        lease.keep()
         await eventually(lambda: renewed.is_set() or lease.lost)
         assert lease.lost is None
 
 
-async def test_remotes_that_do_not_answer_hold_up_no_others(tmp_path: Path, keeper: LeaseKeeper) -> None:
+async def test_remotes_that_do_not_answer_hold_up_no_others(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as mute:
         async with serving(tmp_path) as served:
             gone = [Lease(Address("127.0.0.1", 5900, mute.getsockname()[1], "x"), "x", 0.3, None) for _ in range(4)]
             lease = await claimed(served, 1.0)
             for each in (*gone, lease):
-                keeper.add(each)
+                each.keep()
             await eventually(lambda: all(each.lost is not None for each in gone))
             assert lease.lost is None
             assert served.service.leases.lease is not None

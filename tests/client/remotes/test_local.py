@@ -9,13 +9,16 @@ from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import TypeAlias
 
+import pluriverse
 import psutil
 import pytest
+from pluriverse.env.connections import Clock
 from pluriverse.errors import ConfigurationError, RemoteUnavailable
 from pluriverse.remotes import health, local, parse
 from pluriverse.remotes.health import why_not_ready
 from pluriverse.remotes.local import FOLDER_PREFIX, OWNER_FILE, LocalEngine, LocalRemote, free_ports
-from pluriverse.remotes.manager import StartedRemotes, no_progress
+from pluriverse.remotes.manager import no_progress
+from pluriverse.remotes.started import StartedRemotes
 from pluriverse_server.private_folder import LINK, PREFIX
 from support import remotes as remotes_support
 from support import sessions
@@ -73,7 +76,7 @@ def test_remotes_are_started_kept_and_replaced(
     assert why_not_ready(third) is None
     # So is one that is frozen: it isn't given the time in which one heals that answers.
     monkeypatch.setattr(health, "ALIVE_S", 0.2)
-    monkeypatch.setattr("pluriverse.remotes.manager.HEAL_S", 600.0)
+    monkeypatch.setattr("pluriverse.remotes.started.HEAL_S", 600.0)
     remotes_support.daemon_at(second).suspend()
     monkeypatch.setattr("pluriverse.remotes.local.STOP_S", 1.0)
     assert remotes.replace(1) != second
@@ -89,7 +92,7 @@ def test_remote_that_cannot_start_says_why(remotes: StartedRemotes[LocalRemote],
 def test_what_a_remote_said_before_it_ended_is_repeated_without_its_password(
     remotes: StartedRemotes[LocalRemote],
 ) -> None:
-    remote = remotes.pool.engine.make()
+    remote = remotes.engine.make()
     try:
         while "Ctrl-C" not in remote.output_tail():
             remote.require_running()
@@ -101,6 +104,14 @@ def test_what_a_remote_said_before_it_ended_is_repeated_without_its_password(
         assert str(remote.address.password) not in str(ended.value)
     finally:
         remote.stop()
+
+
+@pytest.mark.parametrize("clock", ["realtime", "lockstep"])
+def test_remote_begins_in_the_clock_that_is_asked_for(clock: Clock) -> None:
+    with pluriverse.make(PONG, "local:1", clock=clock, vision=False) as env:
+        described = env.described(0)
+        assert described is not None
+        assert (described.clock or "realtime") == clock
 
 
 def test_remote_has_nothing_of_the_session_but_what_it_needs(
@@ -140,7 +151,7 @@ def test_mistake_is_told_though_other_remotes_are_still_starting(
     remotes: StartedRemotes[LocalRemote], monkeypatch: pytest.MonkeyPatch, daemons: Daemons
 ) -> None:
     # The first is frozen as soon as it has begun, so that it is never ready; the second can't begin.
-    engine = remotes.pool.engine
+    engine = remotes.engine
     assert isinstance(engine, LocalEngine)
     fork = engine._fork  # pyright: ignore[reportPrivateUsage]
     begun: list[LocalRemote] = []

@@ -4,7 +4,8 @@ import pytest
 from pluriverse.errors import ConfigurationError
 from pluriverse.remotes import Address, Attached, parse
 from pluriverse.remotes.local import LocalEngine, LocalRemote
-from pluriverse.remotes.manager import StartedRemotes, no_progress
+from pluriverse.remotes.manager import no_progress
+from pluriverse.remotes.started import StartedRemotes
 
 pytestmark = pytest.mark.display
 
@@ -29,7 +30,7 @@ def test_addresses_are_attached_to_with_the_password_of_the_environment(monkeypa
 def test_local_remotes_are_insisted_on() -> None:
     manager = parse("local:3", PONG)
     assert isinstance(manager, StartedRemotes)
-    assert isinstance(cast("StartedRemotes[LocalRemote]", manager).pool.engine, LocalEngine)
+    assert isinstance(cast("StartedRemotes[LocalRemote]", manager).engine, LocalEngine)
     assert manager.n == 3
     manager.close()
 

@@ -10,8 +10,9 @@ import pytest
 from pluriverse.errors import ConfigurationError, RemoteUnavailable
 from pluriverse.remotes import parse
 from pluriverse.remotes.health import why_not_ready
-from pluriverse.remotes.manager import StartedRemotes, no_progress
+from pluriverse.remotes.manager import no_progress
 from pluriverse.remotes.ray import RayRemote, connect
+from pluriverse.remotes.started import StartedRemotes
 from support.ray_cluster import CLUSTER_S, Cluster, node_of, ray, ray_cluster, runs
 from support.waiting import DEADLINE_S, until
 

@@ -6,13 +6,16 @@ import json
 import os
 import re
 import signal
+import subprocess
 import sys
 from collections.abc import AsyncGenerator
 from pathlib import Path
+from typing import Any
 
 import aiohttp
 import psutil
 import pytest
+from pluriverse_protocol.child_process import dying_with_parent
 from pluriverse_protocol.reports import Frame, Reward
 from pluriverse_server.console.cli import app
 from support.agent import connected
@@ -20,7 +23,7 @@ from support.leftovers import Leftovers
 from support.ports import free_port
 from support.remotes import ROOT
 from support.toy import Process, Toy
-from support.waiting import eventually
+from support.waiting import DEADLINE_S, eventually
 from typer.testing import CliRunner, Result
 
 pytestmark = pytest.mark.display
@@ -47,8 +50,9 @@ async def finished(*arguments: str) -> tuple[int, str, str]:
 
 @contextlib.asynccontextmanager
 async def running(*arguments: str, stdin: int | None = None) -> AsyncGenerator[asyncio.subprocess.Process]:
+    command = dying_with_parent([*COMMAND, *arguments], signal.SIGTERM)
     process = await asyncio.create_subprocess_exec(
-        *COMMAND, *arguments, stdin=stdin, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT
+        *command, stdin=stdin, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT
     )
     try:
         yield process
@@ -290,3 +294,15 @@ async def draw(program: Process, episode: int) -> None:
         frames += 1
         program.report(Frame(episode, frames, 0))
         await asyncio.sleep(0.05)
+
+
+def test_the_remote_of_a_test_that_is_killed_ends() -> None:
+    script = "from support.remotes import on_machine as on\nwith on() as it: print(it.process.pid, flush=True); input()"
+    environment = {**os.environ, "PYTHONPATH": os.fspath(ROOT / "tests")}
+    command = [sys.executable, "-c", script]
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "env": environment}
+    with subprocess.Popen(command, **pipes) as killed:
+        assert killed.stdout is not None
+        remote = psutil.Process(int(killed.stdout.readline()))
+        killed.kill()
+        remote.wait(DEADLINE_S)

@@ -130,7 +130,9 @@ class Core:
         self.joins: bool = not begins and fps is None and record is None
         """Whether the episode that was waited for is one that the remote has begun itself, and can't be played."""
         # Screens are opened once it is known what the environment draws on.
-        self.env: VectorEnv = pluriverse.make(env_id, remotes, fps=fps, vision=False, **options)
+        self.env: VectorEnv = pluriverse.make(
+            env_id, remotes, fps=fps, vision=False, clock=clock or "lockstep", **options
+        )
         try:
             with waiting(f"waiting for the first frame of {env_id or 'an episode'}"):
                 self._adapt(self._join(clock) if self.joins else self._begin(None, None, clock, None))
@@ -276,6 +278,8 @@ class Core:
             self.close_beside()
             self._backend.close()
             self._adapt(other)
+            if self.env.asked.clock == "lockstep":
+                self.env.close_screens()
         except BaseException:
             self.env.asked = before
             raise

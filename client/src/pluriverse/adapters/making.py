@@ -32,8 +32,10 @@ def make_copies(
     ``called`` is what the interface calls ``n``.
     """
     lockstep = options.get("clock") == "lockstep"
-    start_s = options.get("start_timeout_s", remotes_module.START_S)
-    manager = None if remotes is None else remotes_module.parse(remotes, env_id, start_timeout_s=start_s)
+    manager = None
+    if remotes is not None:
+        given = {name: options[name] for name in ("start_timeout_s", "clock") if name in options}
+        manager = remotes_module.parse(remotes, env_id, **given)
     if slots is not None:
         slots = validation.integer("slots", slots, 1, MAX_SLOTS)
     if n is None:

@@ -198,10 +198,14 @@ class RemoteConnection:
         error = self.screen.error if self.screen is not None else None
         return printable(str(error)) if error is not None else None
 
-    async def close(self, loop: BackgroundLoop) -> None:
+    async def stop_mending(self) -> None:
         if self.mending is not None:
             self.mending.cancel()
             await asyncio.wait([self.mending])
+            self.mending = None
+
+    async def close(self, loop: BackgroundLoop) -> None:
+        await self.stop_mending()
         await self.rewarder.close()
         if self.screen is not None:
             try:
@@ -257,6 +261,10 @@ class RemoteConnections:
         """Open the screens of remotes that are connected without, and from now on of all; blocks."""
         self._loop.submit(self._open_screens(open_screen)).result()
 
+    def close_screens(self) -> None:
+        """Go on without screens; blocks."""
+        self._loop.submit(self._close_screens()).result()
+
     def mend(self, index: int) -> None:
         """Restore the broken connection of ``index`` in the background, unless that is already being done."""
         self._loop.submit(self._see_to(index))
@@ -305,6 +313,16 @@ class RemoteConnections:
                         group.create_task(open_one(connection))
         except ExceptionGroup as errors:
             raise errors.exceptions[0] from None
+
+    async def _close_screens(self) -> None:
+        self._open_screen = None
+        for index, connection in enumerate(self.by_index):
+            if connection is None or (screen := connection.screen) is None:
+                continue
+            await connection.stop_mending()
+            connection.screen = None
+            await self._loop.in_thread(screen.close)
+            self._start_mending(index)
 
     async def _connect(self, index: int, address: Address) -> None:
         token = self._tokens[index] if self._mends else None

@@ -68,6 +68,7 @@ class ConfigureOptions(TypedDict, total=False):
     observer: bool
     take_over: bool
     env_options: Mapping[str, Any] | None
+    clock: Clock
 
 
 class VectorEnv(Env):
@@ -136,6 +137,7 @@ class VectorEnv(Env):
         observer: bool = False,
         take_over: bool = False,
         env_options: Mapping[str, Any] | None = None,
+        clock: Clock = "realtime",
     ) -> None:
         """Start or find the remotes, and connect to all of them; blocks until they are there.
 
@@ -153,6 +155,7 @@ class VectorEnv(Env):
             take_over: throw out another agent that plays; only the password may, not an agent's token.
             env_options: options of the environment by name, such as ``{"difficulty": 1}``; ``described(0).options`` has
                 those there are. They hold for all episodes; options that aren't given have their defaults.
+            clock: that of all episodes; see ``ask``.
 
         Raises:
             ConfigurationError: an option is wrong, or something is missing on this machine.
@@ -170,10 +173,11 @@ class VectorEnv(Env):
         observer = validation.flag("observer", observer)
         take_over = validation.flag("take_over", take_over)
         env_id = self.spec.id if self.spec is not None else None
-        self.asked = Asked(env_id, _values(env_options))
-        manager = remotes_module.parse(remotes, env_id, start_timeout_s=start_timeout_s)
-        # Who had it before may not have been noticed to be gone.
-        take_over = take_over or isinstance(manager, remotes_module.Borrowed)
+        validation.choice("clock", clock, CLOCKS)
+        self.asked = Asked(env_id, _values(env_options), clock)
+        manager = remotes_module.parse(remotes, env_id, start_timeout_s=start_timeout_s, clock=clock)
+        # Managers of a user's own needn't have it.
+        take_over = take_over or getattr(manager, "takes_over", False)
         connections = RemoteConnections(
             manager, opener, self._resets, observer=observer, take_over=take_over, mend=replace_on_crash
         )
@@ -200,6 +204,10 @@ class VectorEnv(Env):
             RemoteUnavailable: a screen can't be reached.
         """
         self.require().open_screens(partial(open_screen, options=vnc))
+
+    def close_screens(self) -> None:
+        """Go on without the screens that were opened; blocks."""
+        self.require().close_screens()
 
     def open_viewer(self, index: int) -> VncConnection:
         """Open one more connection to a screen, in full size and colour, for the caller to close; blocks.

@@ -2,22 +2,18 @@
 
 from .address import Address, parse_addresses
 from .manager import Attached, Progress, RemoteManager
-from .parse import START_S, open_pool, parse, share
-from .pool import Pool
+from .parse import START_S, parse, share
 from .progress import each, starting, waiting
-from .shared import Borrowed, Shared
+from .shared import Shared
 
 __all__ = [
     "START_S",
     "Address",
     "Attached",
-    "Borrowed",
-    "Pool",
     "Progress",
     "RemoteManager",
     "Shared",
     "each",
-    "open_pool",
     "parse",
     "parse_addresses",
     "share",

@@ -165,6 +165,7 @@ class DockerEngine(Engine[Contained]):
                 environment={
                     "PLURIVERSE_PASSWORD": password,
                     "PLURIVERSE_ENV": self._env_id,
+                    "PLURIVERSE_FIRST_CLOCK": self.clock,
                     "PLURIVERSE_UNTIL_INPUT_ENDS": "1",
                 },
                 stdin_open=True,

@@ -60,6 +60,8 @@ class Engine(ABC, Generic[R]):
     """How many start side by side; others wait for their turn."""
     STOPPED_AT_ONCE: ClassVar[int] = MAX_WARM
     """How many are stopped side by side."""
+    clock: str = "realtime"
+    """That of a remote's first episode, which it begins itself."""
     what: str
     """What one remote is called: ``a container of pluriverse/gym-core``."""
 

@@ -10,7 +10,7 @@ from typing import Final
 from pluriverse import validation
 from pluriverse.errors import RemoteUnavailable
 from pluriverse.remotes.address import SCHEMES
-from pluriverse.remotes.pool import MAX_REMOTES
+from pluriverse.remotes.started import MAX_REMOTES
 
 _COUNTED: Final = re.compile(r"(?:([a-z]+):)?([0-9]{1,9})(\?.*)?")
 _SCHEME: Final = re.compile(r"[a-z]+://")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from pluriverse.errors import RemoteUnavailable
@@ -44,7 +44,8 @@ class Lease:
     ttl_s: float
     env_id: str | None
     lost: str | None = None
-    """Why it ended by itself; None while it lasts, as far as a ``LeaseKeeper`` knows."""
+    """Why it ended by itself; None while it lasts, as far as ``keep`` knows."""
+    _released: threading.Event = field(default_factory=threading.Event, init=False, repr=False)
 
     def renew(self) -> None:
         """Let it last for its whole time again."""
@@ -53,10 +54,30 @@ class Lease:
             raise LeaseLost(f"the lease on {self.address} has ended: {answer.error}")
         _require_ok(answer, self.address)
 
+    def keep(self) -> None:
+        """Renew it three times within its time, until it is released or ``lost``."""
+        # A thread for each: remotes that don't answer hold up no others.
+        threading.Thread(target=self._keep, name="pluriverse: lease", daemon=True).start()
+
     def release(self) -> None:
         """Give it back. A remote that doesn't answer, or whose lease has ended, is left as it is."""
+        self._released.set()
         with contextlib.suppress(RemoteUnavailable):
             ask(self.address, "DELETE", f"/lease/{self.id}")
+
+    def _keep(self) -> None:
+        known_at = time.monotonic()
+        while not self._released.wait(self.ttl_s / 3):
+            began = time.monotonic()
+            try:
+                self.renew()
+                known_at = began
+            except RemoteUnavailable as error:
+                # One that doesn't answer may do so again.
+                if isinstance(error, LeaseLost) or time.monotonic() - known_at > self.ttl_s:
+                    if not self._released.is_set():
+                        self.lost = str(error)
+                    return
 
 
 def claim(address: Address, ttl_s: float = TTL_S) -> Lease:
@@ -79,41 +100,3 @@ def claim(address: Address, ttl_s: float = TTL_S) -> Lease:
 def _require_ok(answer: Answer, address: Address) -> None:
     if answer.status != OK:
         raise RemoteUnavailable(f"the remote at {address} granted no lease: {answer.error}")
-
-
-class LeaseKeeper:
-    """Renews any number of leases, each three times within its time, until it is closed."""
-
-    def __init__(self) -> None:
-        self._removed: dict[Lease, threading.Event] = {}
-
-    def add(self, lease: Lease) -> None:
-        """Renew a lease from now on, until it is lost: ``Lease.lost`` is then the reason."""
-        removed = self._removed[lease] = threading.Event()
-        # A thread for each: remotes that don't answer hold up no others.
-        threading.Thread(target=_keep, args=(lease, removed), name="pluriverse: lease", daemon=True).start()
-
-    def remove(self, lease: Lease) -> None:
-        """Renew it no more. It isn't given back."""
-        if (removed := self._removed.pop(lease, None)) is not None:
-            removed.set()
-
-    def close(self) -> None:
-        """Renew none any more; may be called repeatedly."""
-        for lease in list(self._removed):
-            self.remove(lease)
-
-
-def _keep(lease: Lease, removed: threading.Event) -> None:
-    known_at = time.monotonic()
-    while not removed.wait(lease.ttl_s / 3):
-        began = time.monotonic()
-        try:
-            lease.renew()
-            known_at = began
-        except RemoteUnavailable as error:
-            # One that doesn't answer may do so again.
-            if isinstance(error, LeaseLost) or time.monotonic() - known_at > lease.ttl_s:
-                if not removed.is_set():
-                    lease.lost = str(error)
-                return

@@ -172,7 +172,7 @@ class LocalEngine(Engine[LocalRemote]):
         ]
         command = [sys.executable, "-m", SERVER, "run", str(self._folder), *ports, *self._arguments]
         settings = {"PLURIVERSE_PASSWORD": address.password or "", "PLURIVERSE_ENV": self._env_id}
-        settings["TMPDIR"] = str(folder)
+        settings |= {"PLURIVERSE_FIRST_CLOCK": self.clock, "TMPDIR": str(folder)}
         try:
             process = subprocess.Popen(
                 dying_with_parent(command, signal.SIGTERM),

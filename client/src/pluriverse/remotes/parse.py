@@ -15,11 +15,11 @@ from pluriverse.runtimes import runtime_of
 from . import docker, local
 from .address import SCHEMES, parse_addresses
 from .engine import Engine, EngineOptions
-from .manager import Attached, RemoteManager, StartedRemotes
+from .manager import Attached, RemoteManager
 from .options import parse_options
-from .pool import MAX_REMOTES, Pool
 from .progress import starting
 from .shared import SCHEME, Borrowed, Shared
+from .started import MAX_REMOTES, StartedRemotes
 
 # From nothing to a running environment takes a second; on a machine that starts dozens at once, some more.
 START_S: Final = 60.0
@@ -43,7 +43,13 @@ _EXPECTED: Final = (
 _COUNTED: Final = re.compile(r"(?:([a-z]+):)?([0-9]{1,9})(?:\?(.*))?")
 
 
-def parse(remotes: int | str | RemoteManager, env_id: str | None, *, start_timeout_s: float = START_S) -> RemoteManager:
+def parse(
+    remotes: int | str | RemoteManager,
+    env_id: str | None,
+    *,
+    start_timeout_s: float = START_S,
+    clock: str = "realtime",
+) -> RemoteManager:
     """Return the manager of the remotes that ``remotes`` asks for, with nothing started yet.
 
     ``4`` starts four of the environment's runtime: in Docker when an engine answers and has the image, else as local
@@ -52,7 +58,7 @@ def parse(remotes: int | str | RemoteManager, env_id: str | None, *, start_timeo
     ``"vnc://host:5900+15900,…?password=…"`` attaches to remotes that run already, as do ``"pluriverse://host:15900,…"``
     by one port and ``"pluriverses://…"`` by one with TLS; without ``?password=`` it is taken from $PLURIVERSE_PASSWORD.
     ``"shared:…"`` takes one of those of ``share``.
-    A manager is returned as it is.
+    A manager is returned as it is. ``clock``: that of the episode that a started remote begins itself.
 
     Raises:
         ConfigurationError: it has another form, or is unavailable here; says what fixes it.
@@ -68,21 +74,7 @@ def parse(remotes: int | str | RemoteManager, env_id: str | None, *, start_timeo
     match = _COUNTED.fullmatch(remotes if isinstance(remotes, str) else _number(remotes))
     if match is None or not 0 < int(match[2]) <= MAX_REMOTES or not (match[1] is None or match[1] in ENGINES):
         validation.refuse("remotes", remotes, _EXPECTED)
-    return StartedRemotes(int(match[2]), _pool(match[1], match[3] or "", env_id, start_timeout_s))
-
-
-def open_pool(engine: str, env_id: str, *, start_timeout_s: float = START_S) -> Pool[Any]:
-    """Return a pool of remotes of an engine with its options, such as ``"docker?warm=4&memory=2Gi"``.
-
-    Its spares begin to start; ``remotes=pool.claim(2)`` takes two of them, and others take their place.
-
-    Raises:
-        ConfigurationError: there is no such engine, or it is unavailable here; says what fixes it.
-    """
-    name, _, query = engine.partition("?")
-    pool = _pool(name, query, env_id, validation.number("start_timeout_s", start_timeout_s, above=0))
-    pool.refill()
-    return pool
+    return start_with(int(match[2]), match[1], match[3] or "", env_id, start_timeout_s, clock)
 
 
 def share(remotes: int | str | RemoteManager, env_id: str | None, *, start_timeout_s: float = START_S) -> Shared:
@@ -99,7 +91,10 @@ def share(remotes: int | str | RemoteManager, env_id: str | None, *, start_timeo
         return Shared(manager, progress)
 
 
-def _pool(engine: str | None, query: str, env_id: str | None, start_timeout_s: float) -> Pool[Any]:
+def start_with(
+    n: int, engine: str | None, query: str, env_id: str | None, start_timeout_s: float, clock: str
+) -> StartedRemotes[Any]:
+    """Return ``n`` remotes of an engine with the options of ``query``, with nothing started yet."""
     if env_id is None:
         raise ConfigurationError(
             "remotes can only be started for an environment; name one, or attach with vnc://… or pluriverse://…"
@@ -110,7 +105,9 @@ def _pool(engine: str | None, query: str, env_id: str | None, start_timeout_s: f
     options = parse_options(name, query, kind.Options)
     # What each engine's constructor takes, the last one of its own class.
     make = cast("Callable[[str, str, EngineOptions], Engine[Any]]", kind)
-    return Pool(make(runtime, env_id, options), warm=options.warm, start_timeout_s=start_timeout_s)
+    started_by = make(runtime, env_id, options)
+    started_by.clock = clock
+    return StartedRemotes(n, started_by, warm=options.warm, start_timeout_s=start_timeout_s)
 
 
 def engine_class(name: str) -> type[Engine[Any]]:

@@ -23,8 +23,8 @@ from pluriverse.errors import ConfigurationError, RemoteUnavailable
 from .address import Address
 from .engine import Engine, EngineOptions, StartedRemote
 from .options import Bytes
-from .parse import START_S, open_pool, whichever
-from .pool import ATTEMPTS, Pool
+from .parse import START_S, start_with, whichever
+from .started import ATTEMPTS, StartedRemotes
 
 HOW: Final = ("auto", "docker", "local")
 
@@ -78,11 +78,12 @@ class RayOptions(EngineOptions):
 class NodeRemote:
     """Starts one remote on its node, as an actor; ``stop`` may be called while ``start`` runs."""
 
-    def __init__(self, runtime: str, env_id: str, options: RayOptions) -> None:
+    def __init__(self, runtime: str, env_id: str, options: RayOptions, clock: str) -> None:
         self._runtime = runtime
         self._env_id = env_id
         self._options = options
-        self._pool: Pool[Any] | None = None
+        self._clock = clock
+        self._remotes: StartedRemotes[Any] | None = None
         self._remote: StartedRemote
 
     def node(self) -> str:
@@ -97,8 +98,8 @@ class NodeRemote:
         engine: dict[str, object] = {"host": self.node()}
         if how == "docker":
             engine |= {name: given for name in ("image", "memory") if (given := getattr(options, name)) is not None}
-        self._pool = pool = open_pool(f"{how}?{urlencode(engine)}", self._env_id)
-        self._remote = pool.take()
+        self._remotes = remotes = start_with(1, how, urlencode(engine), self._env_id, START_S, self._clock)
+        self._remote = remotes.take()
         return self._remote.address
 
     def require_running(self) -> None:
@@ -106,8 +107,8 @@ class NodeRemote:
         self._remote.require_running()
 
     def stop(self) -> None:
-        if self._pool is not None:
-            self._pool.close()
+        if self._remotes is not None:
+            self._remotes.close()
 
 
 class RayRemote:
@@ -160,7 +161,7 @@ class RayEngine(Engine[RayRemote]):
 
     def make(self) -> RayRemote:
         with explained("a remote on Ray"):
-            return RayRemote(self._actors.remote(*self._make))
+            return RayRemote(self._actors.remote(*self._make, self.clock))
 
     def begin(self, remote: RayRemote) -> None:
         """Wait until it has started the remote."""

@@ -144,6 +144,8 @@ class Borrowed:
     """A ``RemoteManager`` of one of the remotes that a process shares."""
 
     n: int = 1
+    # Who had it before may not have been noticed to be gone.
+    takes_over: bool = True
 
     def __init__(self, path: str, timeout_s: float) -> None:
         """``path`` is of its socket; one that is free is waited for for ``timeout_s`` seconds."""

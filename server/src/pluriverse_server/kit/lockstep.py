@@ -294,10 +294,10 @@ class Lockstep:
             self._handovers = None
             return
         if slot and step_channel is not None:
-            if self._slots is not None:
+            if self._slots is None:
+                step_channel.close()
+            else:
                 self._slots.open(slot, step_channel)
-            # It has a copy.
-            step_channel.close()
             return
         if step_channel is None and self._slots is not None:
             self._slots.hang_up()

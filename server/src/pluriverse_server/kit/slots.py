@@ -116,11 +116,12 @@ class Slots:
                 self._send(number, 0, None)
 
     def open(self, slot: int, step_channel: StepChannel) -> None:
-        """Give a copy of a step channel to the player of its slot."""
+        """Hand a step channel over to the player of its slot."""
         number = slot % self._count
         if self._request is not None and not self._send(number, slot, step_channel):
             self._forget(number)
             self._send(number, slot, step_channel)
+        step_channel.close()
 
     def hang_up(self) -> None:
         """Close the step channels of all slots."""

@@ -145,10 +145,6 @@ class StepChannel:
         except OSError:
             self.close()
 
-    def copy(self) -> StepChannel:
-        """Return another end of it, before anything has come."""
-        return StepChannel(self._socket.dup(), self.view)
-
     def close(self) -> None:
         """Hang up; may be called repeatedly."""
         self.closed = True

@@ -121,6 +121,7 @@ class EnvironmentService:
         self._injector: AsyncInjector | None = None
         self._vnc_proxy = vnc_proxy
         self._manifest = manifest
+        self._first_clock = settings.first_clock
         self._catalogue = catalogue
         self._machine = EpisodeMachine(self._describe, secrets.randbits(64))
         self._crashes = CrashLimiter()
@@ -139,6 +140,8 @@ class EnvironmentService:
         self.sessions.start()
         self._ticker = start_task(self._tick(), "heartbeat")
         environment = self._manifest.environment(self._catalogue[env_id])
+        if self._first_clock in self._manifest.clocks(env_id):
+            environment = replace(environment, clock=self._first_clock)
         self._carry_out(self._machine.reset(environment, seed=None, fps=None, leaving=0, now=self._clock.now()))
 
     async def stop(self, reason: str) -> None:

@@ -109,8 +109,7 @@ class PageSlots:
         before = self._slots.get(slot)
         if before is not None:
             before.close()
-        copied = step_channel.copy()
-        self._slots[slot] = _Slot(self, slot, copied, before)
+        self._slots[slot] = _Slot(self, slot, step_channel, before)
 
     def hang_up(self) -> None:
         for slot in self._slots.values():

@@ -327,6 +327,7 @@ def test_another_environment_of_the_runtime_is_begun_in_the_same_remote(pong: Co
     assert pong.do(Press((UP,), seconds=0.2)).message == ""
     assert pong._core.env.addresses == started  # pyright: ignore[reportPrivateUsage]
     assert pong.clock == clock
+    assert has_a_screen(pong) == (clock == "realtime")
 
 
 def test_an_environment_or_option_that_the_remote_does_not_have_is_refused_and_the_one_before_begins(
@@ -342,11 +343,18 @@ def test_an_environment_or_option_that_the_remote_does_not_have_is_refused_and_t
         assert pong.described.env_id == PONG
 
 
+def has_a_screen(computer: Computer) -> bool:
+    core = computer._core  # pyright: ignore[reportPrivateUsage]
+    (connection,) = core.env.require().by_index
+    return connection is not None and connection.screen is not None
+
+
 def test_each_clock_is_chosen_with_an_episode(pong: Computer) -> None:
     clock = pong.clock
     other: Clock = "realtime" if clock == "lockstep" else "lockstep"
     pong.begin(3, clock=other)
     assert (pong.clock, pong.described.clock or "realtime") == (other, other)
+    assert has_a_screen(pong) == (other == "realtime")
     assert pong.do(Press((UP,), seconds=0.2)).message == ""
     pong.begin(3, clock=clock)
     pong.do(Press((UP,), seconds=0.2))

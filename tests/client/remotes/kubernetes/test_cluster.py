@@ -1,13 +1,11 @@
 """A namespace of a cluster, against an API server that refuses, is busy, or isn't there."""
 
-import json
-from collections.abc import Generator
 from pathlib import Path
 
 import pytest
 from pluriverse.errors import ConfigurationError
 from pluriverse.remotes.kubernetes import cluster as cluster_module
-from pluriverse.remotes.kubernetes.cluster import Cluster, ClusterError, events
+from pluriverse.remotes.kubernetes.cluster import Cluster, ClusterError
 from support import kube
 from support.kube import FakeCluster, Trouble, fake_cluster
 
@@ -111,38 +109,3 @@ def test_server_that_is_not_there_is_told(tmp_path: Path, monkeypatch: pytest.Mo
         cluster.list(SELECTOR)
     assert refused.value.status is None
     cluster.close()
-
-
-class Stream:
-    def __init__(self, *pieces: bytes) -> None:
-        self._pieces = pieces
-
-    def stream(self) -> Generator[bytes]:
-        yield from self._pieces
-
-
-@pytest.mark.parametrize(
-    "sent",
-    [
-        b"no JSON\n",
-        b"[]\n",
-        b"null\n",
-        b"{}\n",
-        b'{"type": "ADDED"}\n',
-        b'{"type": "ADDED", "object": {"metadata": {}}}\n',
-        b'{"type": "ADDED", "object": {"metadata": {"resourceVersion": "1"}}}\n',
-        b'{"type": "BOOKMARK", "object": []}\n',
-        b'{"type": "ERROR", "object": {"code": "much", "message": ""}}\n',
-        b"x" * (cluster_module.MAX_EVENT_BYTES + 1),
-    ],
-)
-def test_event_that_is_none_breaks_the_watch_and_nothing_else(sent: bytes) -> None:
-    with pytest.raises(ClusterError):
-        list(events(Stream(sent)))  # pyright: ignore[reportArgumentType] - all that it has to be
-
-
-def test_events_arrive_however_they_are_cut() -> None:
-    line = json.dumps({"type": "ADDED", "object": {"metadata": {"name": "a", "resourceVersion": "7"}}}).encode() + b"\n"
-    for cut in range(len(line)):
-        (event,) = events(Stream(line[:cut], line[cut:], b"\n"))  # pyright: ignore[reportArgumentType]
-        assert (event.name, event.version) == ("a", "7")

@@ -1,8 +1,9 @@
 """A pod of a cluster, with the daemon that gives the lease on it."""
 
 import asyncio
+import itertools
 import time
-from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
@@ -12,19 +13,12 @@ from pluriverse.remotes.address import Address
 from pluriverse.remotes.kubernetes import pods
 from pluriverse.remotes.kubernetes.cluster import Cluster
 from pluriverse.remotes.kubernetes.pods import STOPPED, Pod, Pods
-from pluriverse.remotes.lease import LeaseKeeper, claim
+from pluriverse.remotes.lease import claim
 from pluriverse_server.access import lease as server_lease
 from support import kube
-from support.kube import FakeCluster
+from support.kube import FakeCluster, Trouble
 from support.served import PASSWORD, Served, serving
-from support.waiting import eventually
-
-
-@pytest.fixture
-def keeper() -> Iterator[LeaseKeeper]:
-    keeper = LeaseKeeper()
-    yield keeper
-    keeper.close()
+from support.waiting import DEADLINE_S, eventually, until
 
 
 def address_of(served: Served) -> Address:
@@ -32,14 +26,13 @@ def address_of(served: Served) -> Address:
 
 
 @pytest.fixture
-def ours(fake: FakeCluster, cluster: Cluster, keeper: LeaseKeeper) -> Iterator[Pod]:
+def ours(fake: FakeCluster, cluster: Cluster) -> Pod:
     """A pod that was found."""
     fake.put(kube.pod("mine", "10.0.0.1"))
     found = Pods(cluster, "pluriverse/runtime=gym-core")
-    pod = found.make(keeper)
+    pod = Pod(found)
     assert pod.find(time.monotonic() + 60) == "10.0.0.1"
-    yield pod
-    found.close()
+    return pod
 
 
 async def test_remote_is_ours_until_it_is_given_back_once(
@@ -49,8 +42,8 @@ async def test_remote_is_ours_until_it_is_given_back_once(
     monkeypatch.setattr(pods, "claim", partial(claim, ttl_s=0.3))
     async with serving(tmp_path) as served:
         await asyncio.to_thread(ours.claim, address_of(served))
-        until = time.monotonic() + 1
-        await eventually(lambda: time.monotonic() > until)
+        later = time.monotonic() + 1
+        await eventually(lambda: time.monotonic() > later)
         ours.require_running()
         assert served.service.leases.lease is not None
         assert ours.address.password not in (None, PASSWORD)
@@ -71,20 +64,26 @@ async def test_lease_that_comes_after_the_end_is_given_back(tmp_path: Path, ours
         _ = ours.address
 
 
-async def test_what_became_of_a_remote_is_told_before_that_its_lease_is_lost(
-    tmp_path: Path, fake: FakeCluster, ours: Pod
-) -> None:
+async def test_lease_that_is_lost_is_told(tmp_path: Path, ours: Pod) -> None:
     async with serving(tmp_path) as served:
         await asyncio.to_thread(ours.claim, address_of(served))
     assert ours.lease is not None
     ours.lease.lost = "it was not renewed in time"
     with pytest.raises(RemoteUnavailable, match="not renewed"):
         ours.require_running()
-    fake.merge("mine", {"status": {"phase": "Failed", "reason": "Evicted"}})
 
-    def gone() -> bool:
-        with pytest.raises(RemoteUnavailable) as refused:
-            ours.require_running()
-        return "the pod mine has ended: Evicted" in str(refused.value)
 
-    await eventually(gone)
+def test_who_waits_sees_what_comes_though_the_server_was_away_and_asks_no_more_than_is_needed(
+    fake: FakeCluster, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pods, "LIST_S", 0.1)
+    found = Pods(cluster, "pluriverse/runtime=gym-core")
+    with ThreadPoolExecutor() as threads:
+        waiting = [threads.submit(Pod(found).find, time.monotonic() + DEADLINE_S) for _ in range(2)]
+        fake.troubles.append(Trouble("list", 503, "etcd is away"))
+        until(lambda: len(fake.asked) >= 4)
+        fake.put(kube.pod("first", "10.0.0.1"))
+        fake.put(kube.pod("second", "10.0.0.2"))
+        assert {each.result(DEADLINE_S) for each in waiting} == {"10.0.0.1", "10.0.0.2"}
+    times = [each.at for each in fake.asked if each.verb == "list"]
+    assert all(after - before > 0.1 for before, after in itertools.pairwise(times))

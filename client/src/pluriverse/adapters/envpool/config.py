@@ -105,8 +105,8 @@ class Config(NamedTuple):
         assert self.pictures  # or they are refused
         n, manager = self.num_envs, None
         if self.remotes is not None:
-            start_s = self.connection.get("start_timeout_s", remotes_module.START_S)
-            manager = remotes_module.parse(self.remotes, self.env_id, start_timeout_s=start_s)
+            given = {name: each for name, each in self.connection.items() if name in ("start_timeout_s", "clock")}
+            manager = remotes_module.parse(self.remotes, self.env_id, **given)
         if n is None:
             n = 1 if manager is None else manager.n
         n = validation.integer("num_envs", n, 1, MAX)

@@ -10,8 +10,7 @@ import contextlib
 import http
 import json
 import os
-from collections.abc import Generator, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Generator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -37,13 +36,6 @@ LATEST_S: Final = 10
 
 # As many remotes start at once; further connections are opened and closed again.
 CONNECTIONS: Final = 64
-
-# A watch is restarted this often, so that one whose connection was lost without a word is noticed.
-WATCH_S: Final = 30
-SILENCE_S: Final = WATCH_S + 10.0
-
-# etcd keeps no larger objects than 1.5 MiB.
-MAX_EVENT_BYTES: Final = 4 * 1024**2
 
 MAX_MESSAGE_CHARS: Final = 500
 
@@ -76,13 +68,9 @@ class Cluster:
     def __str__(self) -> str:
         return f"namespace {self.namespace} of {self._configuration.host}"
 
-    def list(self, selector: str) -> tuple[dict[str, Manifest], str]:
-        """Return the pods that have these labels, by name, and the version of the list."""
-        listed = self._ask("GET", "list", query={"labelSelector": selector})
-        try:
-            return {each["metadata"]["name"]: each for each in listed["items"]}, listed["metadata"]["resourceVersion"]
-        except (LookupError, TypeError) as error:
-            raise ClusterError(f"{self} lists pods without their names and versions: {error!r}") from error
+    def list(self, selector: str) -> list[Manifest]:
+        """Return the pods that have these labels."""
+        return self._ask("GET", "list", query={"labelSelector": selector}).get("items", [])
 
     def patch(self, name: str, changes: Manifest) -> None:
         """Merge changes into a pod, and retry if another client changes it at the same time."""
@@ -94,23 +82,6 @@ class Cluster:
                     raise
             else:
                 return
-
-    @contextlib.contextmanager
-    def watch(self, selector: str, version: str) -> Generator[urllib3.BaseHTTPResponse]:
-        """Open a watch of what changes after ``version``; ``events`` reads it, its ``shutdown`` ends that."""
-        query = {
-            "labelSelector": selector,
-            "watch": "true",
-            "allowWatchBookmarks": "true",
-            "resourceVersion": version,
-            "timeoutSeconds": str(WATCH_S),
-        }
-        response = self._request("GET", "watch", query=query, read_s=SILENCE_S)
-        try:
-            yield response
-        finally:
-            # What is left of it is of no use to another request.
-            response.close()
 
     def close(self) -> None:
         self._connections.clear()
@@ -124,23 +95,6 @@ class Cluster:
         query: Mapping[str, str] | None = None,
         body: Manifest | None = None,
     ) -> Manifest:
-        response = self._request(method, verb, name, query=query, body=body)
-        with self._explained(verb):
-            try:
-                return response.json()
-            finally:
-                response.release_conn()
-
-    def _request(
-        self,
-        method: str,
-        verb: str,
-        name: str = "",
-        *,
-        query: Mapping[str, str] | None = None,
-        body: Manifest | None = None,
-        read_s: float = ANSWER_S,
-    ) -> urllib3.BaseHTTPResponse:
         path = f"/api/v1/namespaces/{self.namespace}/pods" + (f"/{name}" if name else "")
         # Tokens of service accounts change, and asking for them looks for that.
         settings: dict[str, Any] = dict(self._configuration.auth_settings())
@@ -155,7 +109,7 @@ class Cluster:
                 fields=query,
                 headers=headers,
                 body=None if body is None else json.dumps(body).encode(),
-                timeout=urllib3.Timeout(connect=CONNECT_S, read=read_s),
+                timeout=urllib3.Timeout(connect=CONNECT_S, read=ANSWER_S),
                 retries=urllib3.Retry(
                     ATTEMPTS,
                     allowed_methods=None,
@@ -166,14 +120,10 @@ class Cluster:
                     retry_after_max=LATEST_S,
                     raise_on_status=False,
                 ),
-                preload_content=False,
             )
             if response.status >= http.HTTPStatus.BAD_REQUEST:
-                try:
-                    raise self._refused(verb, name, response.status, _message(response.data))
-                finally:
-                    response.release_conn()
-        return response
+                raise self._refused(verb, name, response.status, _message(response.data))
+            return response.json()
 
     @contextlib.contextmanager
     def _explained(self, verb: str) -> Generator[None]:
@@ -195,38 +145,6 @@ class Cluster:
             case _:
                 said = f"can't {verb} {what} in {self} ({status}): {message}"
         return ClusterError(said, status)
-
-
-@dataclass(frozen=True, slots=True)
-class Event:
-    """An event of a watch. ``manifest`` None: ``name`` was deleted, or, without a name, nothing has changed."""
-
-    version: str
-    name: str | None
-    manifest: Manifest | None
-
-
-def events(response: urllib3.BaseHTTPResponse) -> Iterator[Event]:
-    """Yield the events of a watch, until it ends."""
-    rest = b""
-    try:
-        for data in response.stream():
-            *lines, rest = (rest + data).split(b"\n")
-            if len(rest) > MAX_EVENT_BYTES:
-                raise ClusterError(f"an event of a watch has more than {MAX_EVENT_BYTES} bytes")
-            yield from map(_event, filter(None, lines))
-    except (HTTPError, OSError, ValueError, LookupError, TypeError, AttributeError) as error:
-        raise ClusterError(f"a watch broke: {error!r:.{MAX_MESSAGE_CHARS}}") from error
-
-
-def _event(line: bytes) -> Event:
-    event = parse_object(line)
-    manifest: Manifest = event["object"]
-    if event["type"] == "ERROR":
-        raise ClusterError(_printable(manifest["message"]), int(manifest["code"]))
-    metadata = manifest["metadata"]
-    name = None if event["type"] == "BOOKMARK" else metadata["name"]
-    return Event(metadata["resourceVersion"], name, manifest if event["type"] in ("ADDED", "MODIFIED") else None)
 
 
 def _configuration(context: str | None) -> tuple[client.Configuration, str]:

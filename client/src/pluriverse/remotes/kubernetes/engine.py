@@ -12,7 +12,7 @@ from typing import Final
 from pluriverse.errors import ConfigurationError, RemoteUnavailable
 from pluriverse.remotes.address import REWARDER_PORT, VNC_PORT, Address
 from pluriverse.remotes.engine import Engine, EngineOptions
-from pluriverse.remotes.lease import LeaseKeeper, Taken
+from pluriverse.remotes.lease import Taken
 from pluriverse.remotes.parse import PASSWORD_VARIABLE
 from pluriverse.tls import TlsOptions, fingerprint
 
@@ -59,7 +59,7 @@ class KubernetesEngine(Engine[Pod]):
     STOPPED_AT_ONCE = 16
 
     def __init__(self, runtime: str, env_id: str, options: KubernetesOptions) -> None:
-        """Watch the pods; raise ``ConfigurationError`` if there is no cluster, no right or no token."""
+        """List the pods; raise ``ConfigurationError`` if there is no cluster, no right or no token."""
         del env_id  # the agent's reset sends it
         self._options = options
         self._address("")
@@ -71,11 +71,10 @@ class KubernetesEngine(Engine[Pod]):
             self._cluster.close()
             raise
         self.what = self._pods.what
-        self._keeper = LeaseKeeper()
 
     def make(self) -> Pod:
         """Make ready to look for a pod."""
-        return self._pods.make(self._keeper)
+        return Pod(self._pods)
 
     def begin(self, remote: Pod) -> None:
         """Wait for a place with a free remote, and lease it."""
@@ -124,6 +123,4 @@ class KubernetesEngine(Engine[Pod]):
         return token
 
     def close(self) -> None:
-        self._keeper.close()
-        self._pods.close()
         self._cluster.close()

@@ -10,10 +10,9 @@ from typing import Final
 
 from pluriverse.errors import ConfigurationError, RemoteUnavailable
 from pluriverse.remotes.address import Address
-from pluriverse.remotes.lease import Lease, LeaseKeeper, claim
+from pluriverse.remotes.lease import Lease, claim
 
 from .cluster import Cluster, ClusterError, Manifest
-from .watched import Watched
 
 log: Final = logging.getLogger(__name__)
 
@@ -21,6 +20,9 @@ STOPPED: Final = "the environment is being closed"
 
 # One that is another trainer's may be free again after this time.
 REFUSED_S: Final = 2.0
+
+# While any of a manager's remotes lack a place, all are listed so often; while they play, never.
+LIST_S: Final = 2.0
 
 # Where there are too many, those with the lowest are removed first; others have 0.
 DELETION_COST: Final = "controller.kubernetes.io/pod-deletion-cost"
@@ -31,14 +33,13 @@ IDLE: Final = "0"
 class Pod:
     """Where a remote of ours is or will be. It runs anyway, and is ours while we have its lease."""
 
-    def __init__(self, keeper: LeaseKeeper, pods: Pods) -> None:
+    def __init__(self, pods: Pods) -> None:
         self.lease: Lease | None = None
         self.name: str | None = None
         self._uid: str | None = None
-        self._keeper = keeper
         self._pods = pods
         self._lock = threading.Lock()
-        self._stopped = False
+        self._stopped = threading.Event()
 
     @property
     def address(self) -> Address:
@@ -49,24 +50,22 @@ class Pod:
 
     def find(self, deadline: float) -> str:
         """Return the address of a ready pod that isn't known to be in use; ``deadline`` is of the steady clock."""
-        manifest: Manifest | None = None
-        while manifest is None:
-            if self._stopped:
-                raise RemoteUnavailable(STOPPED)
+        while (manifest := self._pods.choose()) is None:
             left_s = deadline - time.monotonic()
             if left_s <= 0:
                 raise RemoteUnavailable(self._pods.none_free())
-            # One that refused may be free again, without an event.
-            manifest = self._pods.watched.wait_for(self._choose, min(REFUSED_S, left_s))
+            if self._stopped.wait(min(LIST_S, left_s)):
+                raise RemoteUnavailable(STOPPED)
+        self.name, self._uid = manifest["metadata"]["name"], manifest["metadata"]["uid"]
         return manifest["status"]["podIP"]
 
     def claim(self, address: Address) -> None:
         """Have its lease, which is renewed from now on; one that comes after ``stop`` is given back at once."""
         lease = claim(address)
         with self._lock:
-            if not self._stopped:
+            if not self._stopped.is_set():
                 self.lease = lease
-                self._keeper.add(lease)
+                lease.keep()
         if self.lease is None:
             lease.release()
             raise RemoteUnavailable(STOPPED)
@@ -79,47 +78,21 @@ class Pod:
         self.name = self._uid = None
 
     def require_running(self) -> None:
-        """Raise RemoteUnavailable if it is gone, or no longer ours."""
-        lost = None if self.lease is None else self.lease.lost
-        why = STOPPED if self._stopped else self._why_gone() or lost
+        """Raise RemoteUnavailable if it is no longer ours."""
+        why = STOPPED if self._stopped.is_set() else self.lease and self.lease.lost
         if why is not None:
             raise RemoteUnavailable(why)
 
     def stop(self) -> None:
         """End the lease: others may take the pod. May be called repeatedly."""
         with self._lock:
-            first, self._stopped = not self._stopped, True
-        if not first:
+            first = not self._stopped.is_set()
+            self._stopped.set()
+        if not first or self.lease is None:
             return
-        self._pods.watched.wake()
-        if self.lease is None:
-            return
-        self._keeper.remove(self.lease)
-        if self._why_gone() is None:
-            self.lease.release()
-            self._pods.set_deletion_cost(self.name, IDLE)
+        self.lease.release()
+        self._pods.set_deletion_cost(self.name, IDLE)
         self._pods.leave(self._uid, 0.0)
-
-    def _why_gone(self) -> str | None:
-        """Return what became of it; None while it is there."""
-        if self.name is None:
-            return None
-        manifest = self._pods.watched.get(self.name)
-        if manifest is None or manifest["metadata"].get("uid") != self._uid:
-            return f"the pod {self.name} was deleted"
-        status = manifest.get("status", {})
-        if status.get("phase") in ("Failed", "Succeeded"):
-            said = f"{status.get('reason', status['phase'])}: {status.get('message', '')}"
-            return f"the pod {self.name} has ended: {said}"
-        return None
-
-    def _choose(self) -> Manifest | None:
-        if self._stopped:
-            return None
-        manifest = self._pods.choose()
-        if manifest is not None:
-            self.name, self._uid = manifest["metadata"]["name"], manifest["metadata"]["uid"]
-        return manifest
 
 
 class Pods:
@@ -131,21 +104,20 @@ class Pods:
         self._ours: set[str] = set()
         self._refused_until: dict[str, float] = {}
         try:
-            self.watched = Watched(cluster, selector)
+            self._listed = cluster.list(selector)
         except ClusterError as error:
             raise ConfigurationError(str(error)) from error
-
-    def make(self, keeper: LeaseKeeper) -> Pod:
-        return Pod(keeper, self)
+        self._listed_at = time.monotonic()
 
     def choose(self) -> Manifest | None:
         """Return a pod that may be free, and have it for ourselves, or None."""
-        ready = self._ready()
-        now = time.monotonic()
         with self._lock:
+            now = time.monotonic()
+            if now > self._listed_at + LIST_S:
+                self._list()
             self._refused_until = {uid: until for uid, until in self._refused_until.items() if until > now}
             taken = self._ours | self._refused_until.keys()
-            free = [each for each in ready if each["metadata"]["uid"] not in taken]
+            free = [each for each in self._ready() if each["metadata"]["uid"] not in taken]
             if not free:
                 return None
             # Other trainers choose at the same time.
@@ -160,7 +132,6 @@ class Pods:
         with self._lock:
             self._ours.discard(uid)
             self._refused_until[uid] = time.monotonic() + for_s
-        self.watched.wake()
 
     def set_deletion_cost(self, name: str | None, cost: str) -> None:
         """Set a pod's deletion cost; without that permission, the cluster chooses freely."""
@@ -172,20 +143,24 @@ class Pods:
 
     def none_free(self) -> str:
         """Return why there was no free one in time."""
-        ready, there = len(self._ready()), len(self.watched.all())
         with self._lock:
-            ours = len(self._ours)
+            ready, there, ours = len(self._ready()), len(self._listed), len(self._ours)
         return (
             f"no pod of {self._selector} in {self._cluster} became free in time: of {there} that are there {ready} are "
             f"ready, and of these {ours} are ours and {ready - ours} another client's\nFor more of them: kubectl scale "
             f"--namespace {self._cluster.namespace} --replicas=N deployment/NAME; others are named by ?selector=…"
         )
 
-    def close(self) -> None:
-        self.watched.close()
+    def _list(self) -> None:
+        try:
+            self._listed = self._cluster.list(self._selector)
+        except ClusterError as error:
+            # An API server that restarts is back within seconds.
+            log.info("%s", error)
+        self._listed_at = time.monotonic()
 
     def _ready(self) -> list[Manifest]:
-        return [each for each in self.watched.all() if _is_ready(each)]
+        return [each for each in self._listed if _is_ready(each)]
 
 
 def _is_ready(manifest: Manifest) -> bool:

@@ -7,6 +7,7 @@ pixel format that was agreed on, every colour is three bytes, red first.
 from __future__ import annotations
 
 import enum
+import zlib
 from collections.abc import Generator
 from typing import Final
 
@@ -15,7 +16,6 @@ from pluriverse_protocol.rfb.errors import BadData
 from pluriverse_protocol.rfb.geometry import Region
 
 from pluriverse.rfb.canvas import Canvas
-from pluriverse.rfb.inflate import Inflater
 from pluriverse.rfb.picture import Pixels, luma_of
 
 from . import Steps
@@ -35,6 +35,32 @@ MIN_TO_COMPRESS: Final = 12
 # Rows whose gradient is undone together. More take fewer, longer steps; the diagonals of this many rows of the widest
 # desktop take 26 MB for the moment.
 BAND_ROWS: Final = 256
+
+
+class Inflater:
+    """A zlib stream that goes on from rectangle to rectangle, and never grows beyond what its rectangle can hold."""
+
+    def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        """The server restarts this stream."""
+        self._stream = zlib.decompressobj()
+
+    def exactly(self, data: bytes, wanted: int) -> bytes:
+        """Inflate ``data``; raise ``BadData`` if it is damaged, or doesn't give ``wanted`` bytes."""
+        if self._stream.eof:
+            raise BadData("zlib data goes on after the end of its stream")
+        try:
+            # Room for one byte more: with none left zlib would keep back the marker of the flush behind the last one.
+            inflated = self._stream.decompress(data, wanted + 1)
+        except zlib.error as error:
+            raise BadData(f"zlib data is damaged: {error}") from None
+        if len(inflated) < wanted:
+            raise BadData(f"zlib data gave {len(inflated)} of {wanted} bytes")
+        if len(inflated) > wanted:
+            raise BadData(f"zlib data is longer than the {wanted} bytes that its rectangle can take")
+        return inflated
 
 
 class Filter(enum.IntEnum):

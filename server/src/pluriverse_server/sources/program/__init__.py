@@ -8,8 +8,7 @@ from .accessibility import AccessibilityReader
 from .file import FileReader
 from .log import LogReader
 from .memory import MemoryReader
-from .process import ExitReader
-from .reader import ProgramOutput, ProgramReader, Target
+from .reader import ExitReader, ProgramOutput, ProgramReader, Target
 
 __all__ = ["ProgramOutput", "ProgramReader", "Target", "make_program_reader"]
 

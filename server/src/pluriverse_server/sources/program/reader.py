@@ -90,3 +90,13 @@ class Target:
     def path(self, name: str) -> Path:
         """Return a file's path; relative names are relative to the program's home."""
         return self.home / name
+
+
+class ExitReader(ProgramReader):
+    """Reads a program's exit code: None while it runs; negative: the signal that ended it."""
+
+    def __init__(self, target: Target) -> None:
+        self._target = target
+
+    def look(self) -> Value:
+        return self._target.exit_code()
