@@ -16,8 +16,8 @@ Parameters = dict[str, Any]
 Shapes = list[list[str]]
 """Of each shape what it is and what it says."""
 
-# Where the shapes are in the toolbox.
-TOOLS = {"Box": (18, 285), "Parallelogram": (50, 285), "Diamond": (82, 285), "Ellipse": (115, 285)}
+# Where the shapes are in the toolbox, whose buttons are 33 pixels wide, or 42 in Dia 0.98.
+TOOLS = {"Box": (18, 287), "Diamond": (92, 287), "Ellipse": (130, 287)}
 
 _DIA = "{http://www.lysator.liu.se/~alla/dia/}"
 

@@ -40,7 +40,8 @@ def drag(computer: Any, *path: tuple[int, int]) -> None:
 
 def run_sql(computer: Any, left: int, statements: str) -> None:
     """Execute statements in DB Browser for SQLite, whose text of them begins at ``left``, and write the changes."""
-    click(computer, 398, 95)
+    click(computer, 100, 400)
+    press(computer, "ctrl+shift+Tab")
     wait(computer)
     click(computer, left, 260)
     write(computer, statements)

@@ -170,6 +170,8 @@ class PaintResize(_Picture):
         wait(computer)
         write(computer, f"{p['width']}\t")
         press(computer, "Return")
+        wait(computer)
+        click(computer, 700, 12)
 
 
 class PaintSaveAs(_Picture):

@@ -65,6 +65,7 @@ def _new_page(computer: Any, name: str, text: str = "") -> None:
 
 
 def _go(computer: Any, name: str) -> None:
+    wait(computer, 1.0)  # while it updates its index
     press(computer, "ctrl+j")
     wait(computer)
     write(computer, f"{name}\n")
