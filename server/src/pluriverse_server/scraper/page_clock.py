@@ -14,11 +14,13 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, Protocol, Self
 
+import numpy as np
 import psutil
 from pluriverse_protocol.events import KeyEvent, PointerEvent, ScreenEvent
 
 from pluriverse_server.display.client_thread import ClientThread, open_in_thread
 from pluriverse_server.display.injector import Injector
+from pluriverse_server.lockstep import to_rgb
 from pluriverse_server.lockstep.clock import ASKED_VARIABLE
 from pluriverse_server.programs.cpu_wait import Patience
 from pluriverse_server.sources.page.clock import FPS
@@ -101,7 +103,10 @@ class Display:
         yield from self._injector.release_one_by_one()
 
     def grab(self, box: Box) -> Pixels:
-        return self._grabber.grab_within(box)
+        """Return the pixels within a part of it: RGB."""
+        pixels = np.empty((box[3], box[2], 3), np.uint8)
+        to_rgb(self._grabber.grab_within(box), pixels)
+        return pixels
 
     def abort(self) -> None:
         self._injector.abort()
@@ -130,7 +135,7 @@ class Place(Protocol):
         ...
 
     async def grab(self, box: Box) -> Pixels:
-        """Return the pixels of a part of it."""
+        """Return the pixels of a part of it: RGB."""
         ...
 
     def processes(self) -> list[int]:
@@ -281,7 +286,7 @@ class PageClock:
         self._pixels = None
 
     async def pixels(self, box: Box | None = None) -> Pixels:
-        """Return what is on the screen, or within ``box`` on it: BGRX, shape (height, width, 4)."""
+        """Return what is on the screen, or within ``box`` on it: RGB, shape (height, width, 3)."""
         box = box or (0, 0, *self._size)
         if self._pixels is None or self._box != box:
             self._pixels, self._box = await self._place.grab(box), box
@@ -343,7 +348,7 @@ class PageClock:
         patience = Patience(self._server, STEP_TIMEOUT_S, time.monotonic())
         while True:
             before = self._stillness.look()
-            for _ in range(TURNS):
+            for _ in range(TURNS if before is not None else 1):
                 await asyncio.sleep(0)
             if before is not None and self._menu:
                 await asyncio.sleep(MENU_S)
