@@ -74,8 +74,8 @@ class Injector:
             self._lock = ModifierLock(self._connection)
         self._held: dict[int, int] = {}  # the keycode under which each keysym went down
         self._buttons = 0
-        # Where the pointer was put last. A click there doesn't move it; and the two of a double one must not be far apart
-        # in real time.
+        # Where the pointer was put last. A click there doesn't move it; and the two of a double one must not be far
+        # apart in real time.
         self._at: tuple[int, int] | None = None
         # The keycode that went down last, and when it is due again.
         self._repeating: tuple[int, float | None] | None = None
