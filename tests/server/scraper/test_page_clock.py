@@ -333,6 +333,13 @@ async def test_each_input_of_a_step_is_over_before_the_next_with_all_that_frames
     assert set(state(played)[1::2]) == {"scroll"}
 
 
+async def test_click_where_the_pointer_is_does_not_move_it(played: Stepped) -> None:
+    await played.play("pages.Order-v0", 1, anew=True)
+    for buttons in (0, 1, 0):
+        await played.step(at((50, 50), buttons=buttons))
+    assert [each for each in state(played) if each != "scroll"] == ["mousemove", "mousedown", "mouseup"]
+
+
 async def test_document_is_not_told_of_the_pointer_before_the_agent_moves_it(played: Stepped) -> None:
     await played.play("pages.Late-v0", 1, anew=True)
     await played.step()
