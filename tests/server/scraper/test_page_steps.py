@@ -44,7 +44,7 @@ async def ask(agent: Agent, first: Envelope[ServerMessage], key: str) -> ServerM
 
 async def test_steps_say_what_is_new_a_first_frame_what_was_last_and_one_that_is_stuck_that_it_failed() -> None:
     clock, said, failures = AsyncMock(), list[Report](), list[Exception]()
-    clock.pixels.return_value = np.zeros((2, 2, 4), np.uint8)
+    clock.pixels.return_value = np.zeros((2, 2, 3), np.uint8)
     clock.asked.return_value = {}
     clock.advance.return_value = 1
     reset = Reset(1, "a", 0, 60.0, time_limit_s=2 / 60)

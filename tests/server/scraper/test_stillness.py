@@ -60,7 +60,8 @@ def test_process_that_waits_or_has_ended_stands_still_and_one_that_works_does_no
         assert not still(stillness)
         process.kill()
         process.wait()
-        assert stillness.look() == b""
+        assert not still(stillness)  # it has just ended
+        assert still(stillness)
         stillness.close()
         stillness.close()
     assert descriptors() == before
@@ -77,45 +78,6 @@ def test_work_that_is_done_shows_in_the_next_look() -> None:
         until(lambda: still(stillness))
         assert stillness.look() != before
         stillness.close()
-
-
-# Of its own: threads of this process end when they like.
-THREADS = """
-import sys, threading
-for line in iter(sys.stdin.readline, ""):
-    if line == "begin\\n":
-        end = threading.Event()
-        thread = threading.Thread(target=end.wait)
-        thread.start()
-    else:
-        end.set()
-        thread.join()
-    print(flush=True)
-"""
-
-
-def test_thread_that_begins_and_one_that_takes_the_place_of_another_are_seen() -> None:
-    with subprocess.Popen([sys.executable, "-c", THREADS], 0, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-
-        def do(what: bytes, threads: int) -> None:
-            assert process.stdin is not None
-            assert process.stdout is not None
-            process.stdin.write(what)
-            process.stdout.readline()
-            until(lambda: len(list(Path(f"/proc/{process.pid}/task").iterdir())) == threads)
-
-        stillness = Stillness([process.pid])
-        looks = [stillness.look() or b""]
-        do(b"begin\n", 2)
-        looks.append(stillness.look() or b"")
-        do(b"end\n", 1)
-        do(b"begin\n", 2)
-        # One has ended: the next look but one knows who is there.
-        stillness.look()
-        looks.append(stillness.look() or b"")
-        stillness.close()
-        process.kill()
-    assert [look.count(b"\n") - looks[0].count(b"\n") for look in looks] == [0, 1, 1]
 
 
 def test_tree_of_a_process_has_its_children_and_theirs() -> None:
@@ -136,26 +98,55 @@ def test_descendants_are_found_by_a_word_of_their_command() -> None:
         os.kill(found, signal.SIGKILL)
 
 
-def test_process_that_the_kernel_keeps_waiting_does_not_stand_still(tmp_path: Path) -> None:
-    # Whoever starts a program waits in the kernel until it has begun, which this one does once somebody writes.
-    os.mkfifo(tmp_path / "fifo")
-    starts = """
-import os, sys
-os.posix_spawn("/bin/true", ["true"], {}, file_actions=[(os.POSIX_SPAWN_OPEN, 0, sys.argv[1], os.O_RDONLY, 0)])
-print(flush=True)
-sys.stdin.read()
+# Of its own: threads of this process end when they like. Whoever starts a program waits in the kernel until that has
+# begun, which one does once somebody writes to the pipe that it is to read.
+THREADS = """
+import os, sys, threading
+opens = [(os.POSIX_SPAWN_OPEN, 0, sys.argv[1], os.O_RDONLY, 0)]
+for line in iter(sys.stdin.readline, ""):
+    if line == "begin\\n":
+        end = threading.Event()
+        thread = threading.Thread(target=end.wait)
+        thread.start()
+    elif line == "end\\n":
+        end.set()
+        thread.join()
+    else:
+        start = lambda: os.posix_spawn("/bin/true", ["true"], {}, file_actions=opens)
+        threading.Thread(target=start).start()
+    print(flush=True)
 """
-    command = [sys.executable, "-c", starts, tmp_path / "fifo"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        state = Path(f"/proc/{process.pid}/stat")
+
+
+def test_thread_that_the_kernel_keeps_waiting_does_not_stand_still_though_it_is_in_the_place_of_another(
+    tmp_path: Path,
+) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    command = [sys.executable, "-c", THREADS, tmp_path / "fifo"]
+    with subprocess.Popen(command, 0, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        folder = Path(f"/proc/{process.pid}/task")
+
+        def ask(what: bytes) -> None:
+            assert process.stdin is not None
+            process.stdin.write(what)
+
+        def hear(threads: int) -> None:
+            assert process.stdout is not None
+            process.stdout.readline()
+            until(lambda: len(list(folder.iterdir())) == threads)
+
+        ask(b"begin\n")
+        hear(2)
         stillness = Stillness([process.pid])
-        try:
-            until(lambda: ") D " in state.read_text())
-            waited = still(stillness)
-        finally:
-            with (tmp_path / "fifo").open("w"):
-                assert process.stdout is not None
-                process.stdout.readline()
-        assert not waited
+        until(lambda: still(stillness))
+        ask(b"end\n")
+        hear(1)
+        ask(b"start\n")
+        until(lambda: any(") D " in (thread / "stat").read_text() for thread in folder.iterdir()))
+        waited = [still(stillness) for _ in range(3)]
+        with (tmp_path / "fifo").open("w"):
+            hear(1)
+        assert not any(waited)
         until(lambda: still(stillness))
         stillness.close()
+        process.kill()

@@ -74,6 +74,9 @@ class Injector:
             self._lock = ModifierLock(self._connection)
         self._held: dict[int, int] = {}  # the keycode under which each keysym went down
         self._buttons = 0
+        # Where the pointer was put last. A click there doesn't move it; and the two of a double one must not be far
+        # apart in real time.
+        self._at: tuple[int, int] | None = None
         # The keycode that went down last, and when it is due again.
         self._repeating: tuple[int, float | None] | None = None
 
@@ -83,12 +86,17 @@ class Injector:
         A character is typed as it is, whatever is locked: the locks are off while its key goes down.
         """
         with ReportingLoss(self._display):
+            # Programs move it, too.
+            self._at = None
             for _ in self._inputs(events):
                 pass
             send(self._connection)
 
     def apply_one_by_one(self, events: Sequence[ScreenEvent]) -> Iterator[None]:
-        """Inject the events, and yield after each single input: a key or button that moves, or the pointer."""
+        """Inject the events, and yield after each single input: a key or button that moves, or the pointer.
+
+        Nobody else moves the pointer since it was last released.
+        """
         with ReportingLoss(self._display):
             yield from self._sent(self._inputs(events))
 
@@ -183,8 +191,6 @@ class Injector:
 
     def _inputs(self, events: Sequence[ScreenEvent]) -> Iterator[None]:
         self._keymap.follow()
-        # A click doesn't move the pointer; and the two of a double one must not be far apart in real time.
-        at: tuple[int, int] | None = None
         # SDL 2 takes a movement that equals the last one, in the same millisecond, for that one: not by a detour.
         moved: tuple[int, int] | None = None
         for event in events:
@@ -194,11 +200,12 @@ class Injector:
                 case KeyEvent(keysym):
                     yield from self._release(keysym)
                 case PointerEvent(x, y, buttonmask):
-                    if at != (at := (x, y)):
+                    if self._at != (x, y):
+                        self._at = x, y
                         yield from self._move(x, y)
                     yield from self._set_buttons(buttonmask)
                 case RelativePointerEvent(dx, dy, buttonmask):
-                    at = None
+                    self._at = None
                     if dx or dy:
                         if moved == (dx, dy):
                             aside = (0, 1) if dx else (1, 0)
@@ -209,6 +216,7 @@ class Injector:
                     yield from self._set_buttons(buttonmask)
 
     def _releases(self) -> Iterator[None]:
+        self._at = None
         self._lock.release()
         for keysym in reversed(list(self._held)):
             yield from self._release(keysym)

@@ -14,11 +14,13 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, Protocol, Self
 
+import numpy as np
 import psutil
 from pluriverse_protocol.events import KeyEvent, PointerEvent, ScreenEvent
 
 from pluriverse_server.display.client_thread import ClientThread, open_in_thread
 from pluriverse_server.display.injector import Injector
+from pluriverse_server.lockstep import to_rgb
 from pluriverse_server.lockstep.clock import ASKED_VARIABLE
 from pluriverse_server.programs.cpu_wait import Patience
 from pluriverse_server.sources.page.clock import FPS
@@ -63,6 +65,10 @@ TURNS: Final = 4
 # For how long nothing must run once menus of the browser's own are painted: they are windows with a clock of their own.
 MENU_S: Final = 0.05
 
+# How many frames of the browser's own it takes until what is there is on the screen, for certain: the second begins
+# when the first was drawn.
+DRAWN: Final = 2
+
 # What is returned after the last input.
 ALL_DONE: Final = object()
 
@@ -98,7 +104,10 @@ class Display:
         yield from self._injector.release_one_by_one()
 
     def grab(self, box: Box) -> Pixels:
-        return self._grabber.grab_within(box)
+        """Return the pixels within a part of it: RGB."""
+        pixels = np.empty((box[3], box[2], 3), np.uint8)
+        to_rgb(self._grabber.grab_within(box), pixels)
+        return pixels
 
     def abort(self) -> None:
         self._injector.abort()
@@ -127,7 +136,7 @@ class Place(Protocol):
         ...
 
     async def grab(self, box: Box) -> Pixels:
-        """Return the pixels of a part of it."""
+        """Return the pixels of a part of it: RGB."""
         ...
 
     def processes(self) -> list[int]:
@@ -203,8 +212,9 @@ class PageClock:
         self._size = size
         self._files = files
         self._server = server
-        # Of what the page has loaded, that which it has painted.
-        self._painted = 0
+        # Of what the page has loaded, that which it has painted; and how many frames of the browser's own are due to
+        # show what was done.
+        self._painted = self._due = 0
         self._fps = float(FPS)
         # How many frames of the page's own have passed; one of the agent's may take several.
         self._turned = 0
@@ -222,7 +232,8 @@ class PageClock:
         self._fps, self.frames, self._turned, self._buttons = fps, 0, 0, 0
         self._watch()
         await self._deal_with(self._place.release(self.page))
-        await self._deal_with(self._place.apply(self.page, [PointerEvent(*self._corner, 0)], lambda: False))
+        await self._apply([PointerEvent(*self._corner, 0)])
+        await self._show()
 
     async def start(self, ready: Callable[[], bool]) -> None:
         """Let the page begin, and no more time pass than it needs until ``ready``. Frames are counted from then."""
@@ -239,8 +250,8 @@ class PageClock:
             while not ready():
                 await self.advance(1, ready)
         # What animation frames draw is there with the first.
+        self._due = DRAWN
         await self.advance(1)
-        await self._show()
         self.frames = self._turned = 0
 
     async def close(self) -> None:
@@ -258,10 +269,13 @@ class PageClock:
         began, left = self.frames, self._turns(frames)
         patience = Patience(self._server, STEP_TIMEOUT_S, time.monotonic())
         while left > 0 and not over():
-            passed, busy, menu = await self.page.advance(left, STEP_TIMEOUT_S)
+            self._painted = self._files.answered if self._due else self._painted
+            passed, busy, menu = await self.page.advance(left, self._due, STEP_TIMEOUT_S)
             left -= passed
             self._turned += passed
             self._note_menu(open_now=menu)
+            if busy:
+                self._due = DRAWN if left else 0
             if busy or self._menu:
                 await self._settle()
                 await self.page.check(STEP_TIMEOUT_S)
@@ -278,8 +292,10 @@ class PageClock:
         self._pixels = None
 
     async def pixels(self, box: Box | None = None) -> Pixels:
-        """Return what is on the screen, or within ``box`` on it: BGRX, shape (height, width, 4)."""
+        """Return what is on the screen, or within ``box`` on it: RGB, shape (height, width, 3)."""
         box = box or (0, 0, *self._size)
+        if self._due:
+            await self._show()
         if self._pixels is None or self._box != box:
             self._pixels, self._box = await self._place.grab(box), box
         return self._pixels
@@ -312,24 +328,30 @@ class PageClock:
         return round((self.frames + frames) * FPS / self._fps) - self._turned
 
     async def _apply(self, events: Sequence[ScreenEvent]) -> None:
-        await self._deal_with(self._place.apply(self.page, events, lambda: self._menu_open))
+        for event in events:
+            inputs = self._place.apply(self.page, [event], lambda: self._menu_open)
+            # Movements wait for a frame, and two that waited would be one.
+            await self._deal_with(inputs, frames=0 if isinstance(event, KeyEvent) else 1)
 
-    async def _deal_with(self, inputs: AsyncIterator[None]) -> None:
-        """Let the page deal with each input, and be on the screen, before the next is injected.
+    async def _deal_with(self, inputs: AsyncIterator[None], frames: int = 0) -> None:
+        """Let the page deal with each input before the next is injected, and let so many frames come between.
 
-        Else frames come between two of them by chance, and so what comes with frames: scrolling, focus, selections, and
+        Else they come between two of them by chance, and so what comes with frames: scrolling, focus, selections, and
         what has moved below the pointer. Keys that the key filter was to look at would be overtaken by others.
         """
         async for _ in inputs:
             await self._rest()
-            await self._show()
+            self._note_menu(open_now=await self.page.paint(frames, STEP_TIMEOUT_S))
+            self._due = DRAWN - frames
+            if self._menu:
+                await self._show()
 
     async def _show(self) -> None:
         """Return once the page has dealt with its input and is on the screen, with what it has loaded."""
         self._painted = -1
         while self._painted != self._files.answered:
-            self._painted = self._files.answered
-            self._note_menu(open_now=await self.page.paint(STEP_TIMEOUT_S))
+            self._painted, self._due = self._files.answered, 0
+            self._note_menu(open_now=await self.page.paint(DRAWN, STEP_TIMEOUT_S))
             await self._rest()
 
     async def _settle(self) -> None:
@@ -344,7 +366,7 @@ class PageClock:
         patience = Patience(self._server, STEP_TIMEOUT_S, time.monotonic())
         while True:
             before = self._stillness.look()
-            for _ in range(TURNS):
+            for _ in range(TURNS if before is not None else 1):
                 await asyncio.sleep(0)
             if before is not None and self._menu:
                 await asyncio.sleep(MENU_S)

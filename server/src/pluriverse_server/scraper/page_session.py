@@ -317,12 +317,10 @@ class PageSession:
             address = self._address(reset)
             if self._clock is not None and _lockstep(reset) and self._table.begin and self._stage.at is None:
                 await self._switch(self._clock, address)
-            await self._browser.restore()
             if self._files is not None:
                 # What the page before asks for while it ends isn't there any more.
                 await self._files.leave_home()
-            ending = [self._clock.begin(reset.fps)] if self._clock is not None else []
-            await asyncio.gather(asyncio.to_thread(self._set_up, reset), *ending)
+            await asyncio.gather(asyncio.to_thread(self._set_up, reset), self._clear(reset))
             if reset is not self._wanted:
                 # The agent has asked for another than that which follows by itself.
                 return
@@ -333,6 +331,12 @@ class PageSession:
             page = await self._show(reset, address)
             if _lockstep(reset):
                 await self._get_ready(reset, page)
+
+    async def _clear(self, reset: Reset) -> None:
+        """Take away what the episode before has left on the screen."""
+        await self._browser.restore()
+        if self._clock is not None:
+            await self._clock.begin(reset.fps)
 
     def _set_up(self, reset: Reset) -> None:
         """Make a new home for what is kept outside of the page, and set its task up, if it has one. Blocking."""

@@ -426,7 +426,7 @@ class _Part:
 
     async def apply(self, page: Page, events: Sequence[ScreenEvent], menu: Callable[[], bool]) -> AsyncIterator[None]:
         hands = self._hands
-        hands.at, open_before = None, menu()
+        open_before = menu()
         for event in events:
             before = menu()
             open_before |= before

@@ -7,7 +7,6 @@ import time
 from collections.abc import Awaitable, Callable, Generator, Sequence
 from typing import Any
 
-import numpy as np
 from pluriverse_protocol.events import Event, ScreenEvent, SubmitEvent
 from pluriverse_protocol.messages import TreeReply
 from pluriverse_protocol.reports import TIME_LIMIT, Done, Frame, Observation, Ready, Report, Reset, Text
@@ -93,7 +92,7 @@ class PageSteps(ReportedSteps):
         said = self._new if self._played else last
         self._new, self._played = {}, False
         info = {**self.info, "asked": dict(asked)} if asked else self.info
-        return Seen(np.ascontiguousarray(pixels[..., 2::-1]), info=info, **said)
+        return Seen(pixels, info=info, **said)
 
     async def tree(self) -> TreeReply:
         try:

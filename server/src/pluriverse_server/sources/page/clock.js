@@ -25,7 +25,7 @@
   const READ_MS = 1 / TICKS_PER_MS;
   // A page that isn't visible gets no frames.
   const NO_FRAME_MS = 250;
-  const FRAMES = 2;
+  const DRAWN = 2;
 
   const realms = new Set();
   const timers = new Map();
@@ -197,9 +197,9 @@
     if (!veil.isConnected) document.documentElement?.append(veil);
     veil.style.opacity = ++touches % 2 ? "0.0005" : "0.001";
   };
-  // Input that is there has been dealt with after a frame; what has moved below the pointer is, after another. And that
-  // the second has begun says that the first was drawn.
-  const paint = async (frames = FRAMES) => {
+  // With a frame, what has moved below the pointer has been dealt with, and movements that wait for one. And that a second
+  // has begun says that the first was drawn.
+  const paint = async (frames) => {
     for (let count = 0; count < frames; count++) {
       await new Promise((done) => {
         nextFrame(() => { touch(); done(); });
@@ -375,13 +375,14 @@
     },
     // Opens the last one again.
     reopen: () => opened.showPicker(),
-    // By up to so many frames, until one in which anything was to be done: returns how many, and whether that is so.
+    // By up to so many frames, until one in which anything was to be done: returns how many, and whether that is so. In
+    // the last `due` frames of the browser's are, to show what was done before.
     // A document has no time before it is loaded, and an episode may begin in it then.
-    advance: async (frames) => {
+    advance: async (frames, due) => {
       if (!loaded) {
         loaded = document.readyState === "complete";
         if (loaded) {
-          await paint();
+          await paint(DRAWN);
           begun = true;
         }
         return [0, true];
@@ -389,15 +390,14 @@
       for (let count = 1; ; count++) {
         // A moment late: pages that add up frames themselves find that each of them has passed.
         const end = (Math.floor((++frame * 1000 * TICKS_PER_MS) / options.fps) + 1) / TICKS_PER_MS;
-        const busy = await turn(end);
-        if (busy) await paint(1);
-        if (busy || count === frames) return [count, busy];
+        const busy = await turn(end), last = count === frames;
+        await paint(busy ? (last ? DRAWN : 1) : last ? due : 0);
+        if (busy || last) return [count, busy || due > 0];
       }
     },
     // An episode begins at a whole second, with random numbers of its own, whatever came before it in this page. What
-    // the page does about the pointer that left, and about the time until then, belongs to the episode before.
+    // the page does about the time until then belongs to the episode before.
     begin: async (seed) => {
-      await paint();
       const second = Math.ceil(Math.max((frame + 1) / options.fps, now / 1000));
       frame = second * options.fps;
       await turn(second * 1000);

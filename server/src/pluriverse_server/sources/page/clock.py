@@ -29,15 +29,15 @@ class ClockScript:
     def begin(self, seed: int) -> str:
         return f"{self._engine}.begin({json.dumps(_words(seed))})"
 
-    def advance(self, frames: int, check: str) -> str:
+    def advance(self, frames: int, due: int, check: str) -> str:
         """Return the script that lets up to so many frames pass, until one in which the page did something.
 
-        Its value is a promise of how many, of whether it did, and of whether a menu is open. If it did nothing, the
-        script ``check`` is run.
+        In the last so many as are ``due`` are painted. Its value is a promise of how many passed, of whether it did
+        anything or was painted, and of whether a menu is open. If neither, the script ``check`` is run.
         """
         engine = self._engine
         return (
-            f"globalThis.{engine}?.advance({frames})"
+            f"globalThis.{engine}?.advance({frames}, {due})"
             f".then(([passed, busy]) => {{ if (!busy) {check}; return [passed, busy, {engine}.menu()]; }})"
         )
 
@@ -56,10 +56,9 @@ class ClockScript:
         """The script that opens the menu that was open last."""
         return f"{self._engine}.reopen()"
 
-    @property
-    def paint(self) -> str:
-        """The script that deals with all input that has come. Its value is a promise of whether a menu is open."""
-        return f"globalThis.{self._engine}?.paint().then({self._engine}.menu)"
+    def paint(self, frames: int) -> str:
+        """Return the script that paints so many frames. Its value is a promise of whether a menu is open."""
+        return f"globalThis.{self._engine}?.paint({frames}).then({self._engine}.menu)"
 
 
 def _words(seed: int) -> list[int]:

@@ -99,7 +99,7 @@ class Hands:
     x: int = 0
     y: int = 0
     buttons: int = 0
-    # Where the pointer was put last, if it was in this step: a click there doesn't move it.
+    # Where the pointer was put last: a click there doesn't move it.
     at: tuple[int, int] | None = None
     _held: dict[int, Key] = field(default_factory=dict[int, Key])
     # The last click: its button, where it was, and the how manyth of one.
@@ -107,6 +107,7 @@ class Hands:
 
     async def release(self, page: Page) -> AsyncIterator[None]:
         """Release everything."""
+        self.at = None
         for keysym in reversed(list(self._held)):
             async for _ in self._release(page, keysym):
                 yield

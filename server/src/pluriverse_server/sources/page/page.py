@@ -63,7 +63,7 @@ class Outline:
 
 
 class Passed(NamedTuple):
-    """How many frames have passed, whether the page did anything in the last, and whether a menu is open."""
+    """How many frames have passed, whether the last was painted, and whether a menu is open."""
 
     frames: int
     busy: bool
@@ -190,13 +190,14 @@ class Page:
     def stepped(self) -> bool:
         return self._clock is not None
 
-    async def advance(self, frames: int, timeout_s: float) -> Passed:
-        """Let up to so many frames pass, until one in which the page did something; if it did nothing, ``check`` it.
+    async def advance(self, frames: int, due: int, timeout_s: float) -> Passed:
+        """Let up to so many frames pass, until one in which the page did something, and paint it.
 
-        None pass while a document is on its way.
+        If it did nothing until the last, paint that as often as is ``due``, or ``check`` it. None pass while a document
+        is on its way.
         """
         assert self._clock is not None
-        passed = await self.ask(self._clock.advance(frames, self._outline.watcher.check), timeout_s)
+        passed = await self.ask(self._clock.advance(frames, due, self._outline.watcher.check), timeout_s)
         return Passed(0, busy=True, menu=False) if passed is None else Passed(*passed)
 
     @property
@@ -216,10 +217,10 @@ class Page:
         script = {"expression": self._clock.reopen, "userGesture": True, "silent": True}
         await self.input("Runtime.evaluate", script, timeout_s)
 
-    async def paint(self, timeout_s: float) -> bool:
-        """Return once input that has come is dealt with: whether a menu of the browser's is open."""
+    async def paint(self, frames: int, timeout_s: float) -> bool:
+        """Paint it so many times; return whether a menu of the browser's is open."""
         assert self._clock is not None
-        return bool(await self.ask(self._clock.paint, timeout_s))
+        return bool(await self.ask(self._clock.paint(frames), timeout_s))
 
     async def asked(self, timeout_s: float) -> Mapping[str, int]:
         """Return how often the document has asked for the time and for random numbers, by what it asked."""
