@@ -1,5 +1,6 @@
 """Whole scrapers: real processes, a real X server and program, and the daemon's keeper of programs at the other end."""
 
+import contextlib
 import os
 import signal
 from itertools import pairwise
@@ -25,11 +26,17 @@ def mode(*words: str) -> dict[str, Any]:
 
 
 def programs() -> list[psutil.Process]:
-    """The programs that run, without their keepers, whose command lines name them as well."""
+    """The programs that run: what their keepers have started, without what those fork in turn, as to execute a tool."""
     before, running, after = (children(name) for name in ("scraper.keeper", "game.py", "scraper.keeper"))
     # Some end in between, or begin.
     keepers = {process.pid for process in (*before, *after)}
-    return [process for process in running if process.pid not in keepers]
+    return [process for process in running if parent(process) in keepers]
+
+
+def parent(process: psutil.Process) -> int | None:
+    with contextlib.suppress(psutil.Error):
+        return process.ppid()
+    return None
 
 
 async def assert_truncated(scraped: Scraped, episode: int, reason: str) -> None:
