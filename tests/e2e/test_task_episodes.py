@@ -117,6 +117,25 @@ class TypeBackwards(TypeWord):
         assert children("scraper.keeper") == started
 
 
+def test_what_runs_before_a_program_is_started_once_for_all_seeds_and_tasks(tmp_path: Path) -> None:
+    program = 'clock = ["realtime", "lockstep"]\nbefore = ["openbox"]'
+    directory = write_tasks(tmp_path / "typing", TASKS, program=program)
+    seen: list[Any] = []
+    for seeds in ((3, 4, 5), (5, 4, 3)):
+        with on_machine(runtime=str(directory)) as remote, doing(remote, "TypeWord", "lockstep") as (computer, _):
+            started = children("scraper.keeper")
+            begun: dict[int, Any] = {}
+            for seed in (*seeds, *seeds):
+                text = computer.begin(seed).text
+                first = text, computer.pixels().tobytes()
+                assert begun.setdefault(seed, first) == first
+                computer.do(Type(text.removeprefix("Type ").removesuffix(".")))
+                assert computer.submit().reward == 1.0
+            assert children("scraper.keeper") == started
+            seen.append(begun)
+    assert seen[0] == seen[1]
+
+
 def test_moments_of_a_task_have_its_words_and_files(typing: MachineRemote) -> None:
     with PluriverseEnv("typing.TypeWord-v0", remotes=typing.address, clock="lockstep", actions="events") as env:
         observation, info = env.reset(seed=3)

@@ -84,7 +84,7 @@ async def _shown(
     settings = PlaySettings(directory, seeded, entry, seed, environment.fps, environment.options, lockstep=True)
     play = await Play.start(settings, desktop, lambda _, __: None)
     try:
-        await play.prepare()
+        await play.prepare(settings)
         if play.is_frozen or not isinstance(play.pace, SteppedPace) or play.still is None:
             raise Broken("it is stopped between steps, and its chance is real")
         seen = [zlib.crc32(play.still.see().tobytes())]

@@ -121,6 +121,9 @@ static int look_at(struct watched *watched, int pid, int tid) {
     return state[2] == 'S' && same;
 }
 
+/* The date as the program's time began. */
+PUBLIC void lockstep_date(struct control *control, int64_t epoch_ns) { control->page->epoch = epoch_ns - BEGIN_NS; }
+
 PUBLIC struct control *lockstep_open(const char *path, int64_t epoch_ns, int64_t frame_ns, uint64_t seed) {
     struct control *control = calloc(1, sizeof *control);
     int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -136,7 +139,7 @@ PUBLIC struct control *lockstep_open(const char *path, int64_t epoch_ns, int64_t
     }
     control->page = mapped;
     control->limit = control->page->now = BEGIN_NS;
-    control->page->epoch = epoch_ns - BEGIN_NS;
+    lockstep_date(control, epoch_ns);
     control->page->frame = frame_ns;
     control->page->seed = seed;
     strncpy(control->page->path, path, PATH_MAX - 1);

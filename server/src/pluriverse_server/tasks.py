@@ -46,6 +46,16 @@ def start_task(
     return task
 
 
+async def in_thread(work: Callable[[], _T]) -> _T:
+    """Do ``work`` in a thread; if that is cancelled, wait for its end nevertheless."""
+    doing = asyncio.create_task(asyncio.to_thread(work))
+    try:
+        return await asyncio.shield(doing)
+    except asyncio.CancelledError:
+        await asyncio.wait({doing})
+        raise
+
+
 def call_later(
     delay_s: float, name: str, callback: Callable[[*_Arguments], object], *args: *_Arguments
 ) -> asyncio.TimerHandle:

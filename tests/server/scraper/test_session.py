@@ -33,7 +33,10 @@ class Standing:
         cls.made.append(cls())
         return cls.made[-1]
 
-    async def prepare(self) -> None:
+    def show_screen(self) -> None:
+        pass
+
+    async def prepare(self, _: object) -> None:
         pass
 
     async def rest(self) -> None:

@@ -120,9 +120,8 @@ class PreloadedClock:
         """``folder`` is private and stays until the program has ended. ``frame_time`` is between two buffer swaps."""
         self._library = library()
         self.page = folder / PAGE_NAME
-        epoch_s = EPOCH_S + seed % SEEDS_S
         self._control: int | None = self._library.lockstep_open(
-            os.fsencode(self.page), epoch_s * NS, round(frame_time * NS), seed % 2**64
+            os.fsencode(self.page), _epoch_ns(seed), round(frame_time * NS), seed % 2**64
         )
         if self._control is None:
             raise NoClock(f"the page of a clock can't be made: {self.page}: {os.strerror(ctypes.get_errno())}")
@@ -205,6 +204,10 @@ class PreloadedClock:
         """Have what the program draws from now on follow from ``seed``; its date stays."""
         self._library.lockstep_seed(self._control, seed % 2**64)
 
+    def date_from(self, seed: int) -> None:
+        """Have the date follow from ``seed``, too."""
+        self._library.lockstep_date(self._control, _epoch_ns(seed))
+
     def leave(self) -> None:
         """Say that time is real again: the program, on a screen that has this clock, doesn't go by it."""
         self._library.lockstep_leave(self._control)
@@ -273,6 +276,10 @@ class PreloadedClock:
         self.close()
 
 
+def _epoch_ns(seed: int) -> int:
+    return (EPOCH_S + seed % SEEDS_S) * NS
+
+
 @cache
 def library() -> Any:
     try:
@@ -289,6 +296,7 @@ def library() -> Any:
     library.lockstep_watch.argtypes = [c_void_p, c_int]
     library.lockstep_rgb.argtypes = [c_void_p, c_int64, c_int, c_int, c_void_p]
     library.lockstep_seed.argtypes = [c_void_p, c_uint64]
+    library.lockstep_date.argtypes = [c_void_p, c_int64]
     library.lockstep_leave.argtypes = [c_void_p]
     library.lockstep_place.argtypes = [c_void_p, c_char_p, c_char_p]
     library.lockstep_screen.argtypes = [c_void_p, c_char_p]

@@ -8,6 +8,7 @@ import time
 from typing import Final
 
 from pluriverse_server.lockstep import Advance, FrozenClock, PreloadedClock
+from pluriverse_server.tasks import in_thread
 
 # Timers that are early by this share of a frame are in time.
 EARLY_FRAMES: Final = 1e-3
@@ -85,11 +86,12 @@ class SteppedPace:
         return self.begun + self.clock.elapsed
 
     async def next(self) -> Advance:
-        return await asyncio.to_thread(self.step)
+        # Nobody is to go back while it takes a step.
+        return await in_thread(self.step)
 
     async def catch_up(self) -> Advance:
         """Let a program whose step was late go on to its end."""
-        return await asyncio.to_thread(self.clock.advance, 0.0, patience_s=LATE_S)
+        return await in_thread(lambda: self.clock.advance(0.0, patience_s=LATE_S))
 
     def step(self, patience_s: float = LATE_S) -> Advance:
         """Let the program go on by a frame, for which it has so long. Blocking."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import shlex
 import shutil
 import signal
 import tempfile
@@ -36,11 +37,13 @@ from pluriverse_server.sources.rules import Rules
 from pluriverse_server.sources.screen.grab import ScreenLost
 from pluriverse_server.sources.settle import SETTLE_S
 from pluriverse_server.sources.trees import Box, NoTree, Tree, trim
+from pluriverse_server.tasks import in_thread
 from pluriverse_server.x11.framebuffer import FILE, NoFramebuffer, framebuffer
 
 from .child import Child
 from .cookies import Cookies
 from .daemon_connection import SOCKET_VARIABLE
+from .descriptors import NotKept
 from .limits import BACKGROUND_NICE, Limits, below, can_raise_priority, raise_priority, watch
 from .mirror import Screens
 from .outside import LIBRARY as OUTSIDE_LIBRARY
@@ -72,6 +75,14 @@ RESTING_FPS: Final = 4.0
 # Starts a session bus, and a program that has it; ends the bus after it.
 BUS_RUNNER: Final = "dbus-run-session"
 
+# How long what runs before a program has for itself, of the program's time.
+BEFORE_S: Final = 0.5
+
+# What starts a program in lockstep later, below its HOME, and how the shell that waits for it finds it.
+_START: Final = ".run/start"
+_AT_START: Final = '"$HOME/.run/start"'
+_AWAIT_START: Final = f"until [ -e {_AT_START} ]; do sleep 0.05; done; . {_AT_START}"
+
 _FAILURES: Final = (SourceError, ScreenLost, DisplayLost, StepFailed, HomeError, StartError, ManifestError, OSError)
 
 
@@ -95,17 +106,34 @@ class PlaySettings:
         return self.game.program
 
     def command(self, home: str, task: Mapping[str, Any] | None = None) -> list[str]:
+        """Return the program's own."""
         filled = fill_command(
             self.program.command, self.entry, seed=self.seed, fps=self.fps, home=home, options=self.options, task=task
         )
-        command = python_command(filled)
+        return python_command(filled)
+
+    def start(self, command: Sequence[str], *, later: bool) -> list[str]:
+        """Return what is to be run for a command, with what runs before it. ``later``: it is in ``_START`` then."""
+        if (before := self.program.before) is not None:
+            then = _AWAIT_START if later else f'sleep {BEFORE_S}; exec "$@"'
+            command = ["sh", "-c", f"{shlex.join(before)} & {then}", "sh", *command]
         # It is the program's child, and so has its time.
-        return [BUS_RUNNER, "--", *command] if self.program.dbus else command
+        return [BUS_RUNNER, "--", *command] if self.program.dbus else [*command]
 
     def suits(self, other: PlaySettings) -> bool:
         """Return whether a play of these may be used for ``other``; seeds and options matter if the command has any."""
         same = (self.game, self.entry, self.fps, self.lockstep) == (other.game, other.entry, other.fps, other.lockstep)
         return same and self.command("") == other.command("")
+
+    @property
+    def starts_later(self) -> bool:
+        """Whether programs of all seeds are started from one moment, in which what is ``before`` them runs."""
+        return self.lockstep and self.program.before is not None and not self.program.same_start
+
+    def starts_from(self, other: PlaySettings) -> bool:
+        """Return whether that moment of ``other`` is one of these, too."""
+        same = (self.game.without_task, self.fps, self.lockstep) == (other.game.without_task, other.fps, other.lockstep)
+        return same and self.starts_later
 
     @property
     def start_seed(self) -> int:
@@ -127,9 +155,15 @@ class _Open:
 
     environment: Mapping[str, str]
     sources: SourceReader
-    watch: ScreenWatch
-    steps: Steps
     nested: NestedScreen | None
+
+
+@dataclass(slots=True)
+class _Clients:
+    """Those of its X server that lead a play to its episode."""
+
+    watch: ScreenWatch
+    steps: Steps | None = None
 
 
 class Play(Stepped):
@@ -146,6 +180,11 @@ class Play(Stepped):
         self._own_screen: OwnScreen | None = None
         self._folder: Path | None = None
         self._open: _Open | None = None
+        self._clients: _Clients | None = None
+        self.before: KeptPlay | None = None
+        """The moment before its program's start."""
+        self._named_home = Path()
+        self._starts_later = False
         self.card: Card | None = None
         """What it plays on in real time."""
         self._child: Child | None = None
@@ -208,11 +247,12 @@ class Play(Stepped):
         await asyncio.to_thread(make_home, home, template)
         await asyncio.to_thread(copy_games, home)
         self.assign(settings, home)
-        if not program.same_start:
+        self._starts_later = settings.starts_later and self._own_screen is not None
+        if not program.same_start and not self._starts_later:
             await asyncio.to_thread(self.set_up, settings)
         # Under one name, each world of it has a HOME of its own.
         held = settings.lockstep and (program.same_addresses or self._own_screen is not None)
-        named_home = HELD_HOME if held else home
+        named_home = self._named_home = HELD_HOME if held else home
         if self._own_screen is not None and clock is not None:
             clock.place(self._own_screen.hub.path, home)
         self.card = Card(folder)
@@ -242,16 +282,15 @@ class Play(Stepped):
         if self._own_screen is not None:
             self.screens = desktop.screens
             self._exit_stack.callback(self.hide_screen)
-            if not background:
-                self.show_screen()
         sources = SourceReader(settings.game, settings.directory, target, display, memory, self.assignment)
         self._exit_stack.callback(sources.close)
-        watch = ScreenWatch(display, cookies)
-        self._exit_stack.callback(watch.close)
         if program.dbus:
             executable(BUS_RUNNER, package="dbus-daemon")
-        command = settings.command(str(named_home), self.assignment and self.assignment.parameters)
-        executable(command[0], path=env.get("PATH"), cwd=settings.directory)
+        known = self.assignment.parameters if self.assignment is not None and not self._starts_later else None
+        command = settings.command(str(named_home), known)
+        for first in (command[0], *(program.before or ())[:1]):
+            executable(first, path=env.get("PATH"), cwd=settings.directory)
+        command = settings.start(() if self._starts_later else command, later=self._starts_later)
         preloaded = [OUTSIDE_LIBRARY] if OUTSIDE_LIBRARY.exists() else []
         if program.pads:
             self.pads = Pads(home, program.pads)
@@ -267,14 +306,12 @@ class Play(Stepped):
                 clock.watch(self.still.server_pid)
                 command = clock.command(command, before=preloaded)
         else:
-            self._pace = Pace(settings.fps, watch.drawn)
+            clients = await self._connect(display, cookies, self._exit_stack)
+            self._pace = Pace(settings.fps, clients.watch.drawn)
         if preloaded and clock is None:
             # Programs with privileges of their files' have nothing preloaded.
             command = ["setpriv", "--no-new-privs", "env", f"LD_PRELOAD={':'.join(map(str, preloaded))}", *command]
-        injector = await AsyncInjector.open(display, cookies)
-        self._exit_stack.push_async_callback(injector.close)
-        steps = Steps(injector, settings.directory, home, self._cycle_before_episode, self._now)
-        self._open = _Open(env, sources, watch, steps, nested)
+        self._open = _Open(env, sources, nested)
         self._child = child = await Child.start(
             hold_home(home, command) if held else command,
             cwd=settings.directory,
@@ -359,7 +396,63 @@ class Play(Stepped):
         """Whether the program has its own time in lockstep, and is stopped between steps."""
         return isinstance(self.pace, SteppedPace) and isinstance(self.pace.clock, FrozenClock)
 
-    async def prepare(self) -> None:
+    async def _connect(self, display: str, cookies: Path, stack: contextlib.AsyncExitStack) -> _Clients:
+        """Have clients of the X server, until the stack is left."""
+        watch = ScreenWatch(display, cookies)
+        stack.callback(watch.close)
+        self._clients = clients = _Clients(watch)
+        reset = self.settings.game.reset
+        if reset.start or reset.steps:
+            injector = await AsyncInjector.open(display, cookies)
+            stack.push_async_callback(injector.close)
+            assert self.home is not None
+            clients.steps = Steps(injector, self.settings.directory, self.home, self._cycle_before_episode, self._now)
+        return clients
+
+    async def prepare(self, settings: PlaySettings) -> None:
+        """Lead the program to an episode, from its start if that has yet to come or can be gone back to."""
+        self.settings = settings
+        if not settings.lockstep:
+            await self._prepare()
+            return
+        display = self._opened.environment["DISPLAY"]
+        if self._starts_later:
+            if self.before is not None:
+                self.return_to(self.before)
+                self.go_on(self.before, 0)
+                assert self.world is not None
+                display = self.world.display
+            else:
+                await self._come_to_start()
+            await in_thread(self._start_program)
+        async with contextlib.AsyncExitStack() as stack:
+            # They can't go back.
+            await self._connect(display, Path(self._opened.environment["XAUTHORITY"]), stack)
+            await self._prepare()
+
+    async def _come_to_start(self) -> None:
+        """Go on until what runs before the program has done what it does, and keep that moment."""
+        until = self._now() + BEFORE_S
+        while self._now() < until:
+            await self._cycle_before_episode()
+        try:
+            self.before = self.keep()
+        except NotKept as error:
+            log.info("each program is started anew with all that runs before it: %s", error)
+
+    def _start_program(self) -> None:
+        """Have what waits for it start the program of these settings. Blocking."""
+        settings = self.settings
+        clock = self.pace.clock if isinstance(self.pace, SteppedPace) else None
+        if isinstance(clock, PreloadedClock):
+            clock.date_from(settings.start_seed)
+            clock.draw_from(settings.start_seed)
+        self.set_up(settings)
+        command = settings.command(str(self._named_home), self.assignment and self.assignment.parameters)
+        assert self.home is not None
+        (self.home / _START).write_text(f"rm {_AT_START}; exec {shlex.join(command)}\n")
+
+    async def _prepare(self) -> None:
         limit_s = self.settings.program.ready.timeout_s
         failure = f"no window on the screen after {limit_s:g} s; if it needs more, set timeout_s in program.ready"
         try:
@@ -369,10 +462,6 @@ class Play(Stepped):
         self._check_clock()
         game = self.settings.game
         await self.lead(*game.reset.start, *game.reset.steps, reset=self.settings.reset)
-        if self.world is not None:
-            # Clients that can't go back.
-            self._opened.watch.close()
-            await self._opened.steps.close()
 
     def return_to(self, kept: KeptPlay) -> None:
         super().return_to(kept)
@@ -406,8 +495,9 @@ class Play(Stepped):
         if self._report_listener is not None and reset is not None:
             self._report_listener.ask(reset)
         for number, step in enumerate(steps, 1):
+            assert self._led_by.steps is not None
             try:
-                await self._opened.steps.do(number, self._filled(step))
+                await self._led_by.steps.do(number, self._filled(step))
             except _FAILURES as error:
                 raise Broken(str(error)) from error
         limit_s = self.settings.game.episode.ready_timeout_s
@@ -493,7 +583,7 @@ class Play(Stepped):
         return all(sample is not None and sample.at >= until and not sample.behind for sample in samples)
 
     def _has_window(self, _: Cycle) -> bool:
-        return self._opened.watch.has_window_of(descendants(self.child.keeper.pid))
+        return self._led_by.watch.has_window_of(descendants(self.child.keeper.pid))
 
     async def _wait(self, holds: Callable[[Cycle], bool], limit_s: float, failure: Callable[[Cycle], str]) -> None:
         deadline = self.pace.now() + limit_s
@@ -521,7 +611,7 @@ class Play(Stepped):
             return self.cycle_still()
         self._require_whole()
         self.look_for_pads()
-        self._opened.watch.rearm()
+        self._led_by.watch.rearm()
         try:
             # What an ended program leaves on the screen doesn't count.
             self.last = await self._opened.sources.read(screen=not self.has_ended)
@@ -561,6 +651,11 @@ class Play(Stepped):
     def _opened(self) -> _Open:
         assert self._open is not None
         return self._open
+
+    @property
+    def _led_by(self) -> _Clients:
+        assert self._clients is not None
+        return self._clients
 
     @property
     def child(self) -> Child:

@@ -55,8 +55,7 @@ class ScreenWatch:
         """Return whether one of the processes has a visible window; raise DisplayLost if the X server is gone."""
         try:
             return any(
-                self._is_visible(window) and self._owner(window.id) in pids
-                for window in self._root.query_tree().children
+                self._is_visible(window) and self._owns(pids, window) for window in self._root.query_tree().children
             )
         except CONNECTION_ERRORS as problem:
             raise DisplayLost(f"the X server went away: {problem}") from problem
@@ -74,6 +73,13 @@ class ScreenWatch:
             # It was closed after it was listed.
             return False
         return min(size.width, size.height) >= MIN_SIDE
+
+    def _owns(self, pids: Collection[int], window: Any) -> bool:
+        """Return whether a window is one of the processes', or a window manager's around theirs."""
+        try:
+            return any(self._owner(each.id) in pids for each in (window, *window.query_tree().children))
+        except error.XError:
+            return False
 
     def _owner(self, window: int) -> int | None:
         """Return the process whose connection made the window."""

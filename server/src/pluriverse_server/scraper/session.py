@@ -7,6 +7,7 @@ import logging
 import math
 import time
 from collections.abc import Coroutine, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -60,6 +61,15 @@ ASIDE: Final = 4
 LAST_LOOK_S: Final = 0.25
 
 
+@dataclass(frozen=True, slots=True)
+class _Beginning:
+    """Where episodes of such settings begin: a moment of a play, which may have been started with others since."""
+
+    settings: PlaySettings
+    play: Play
+    kept: KeptPlay
+
+
 class Session:
     def __init__(
         self,
@@ -79,9 +89,9 @@ class Session:
         self._desktop = desktop
         self._daemon = daemon
         self._play: Play | None = None
-        # Those of which only moments are left, the longest unused first, and the first moment of the episodes of each.
+        # Those of which only moments are left, the longest unused first; and where episodes begin, the oldest first.
         self._aside: list[Play] = []
-        self._ready: dict[Play, KeptPlay] = {}
+        self._ready: list[_Beginning] = []
         self._spares: Spares | None = None
         self._spare_settings: PlaySettings | None = None
         self._episode = 0
@@ -189,34 +199,41 @@ class Session:
             self._keep_ready(play)
         return play
 
-    def _keep_ready(self, play: Play) -> None:
-        """Keep the moment in which episodes of the play's seed begin."""
+    def _keep_ready(self, play: Play) -> _Beginning | None:
+        """Keep the moment in which episodes of the play's settings begin, and forget the oldest; return it."""
         try:
-            self._ready[play] = play.keep()
+            beginning = _Beginning(play.settings, play, play.keep())
         except NotKept as error:
             log.info("episodes begin with a new program each: %s", error)
+            return None
+        self._ready.append(beginning)
+        older = [each for each in self._ready if each.play is play][: -ASIDE - 1]
+        for each in older:
+            self._ready.remove(each)
+            each.kept.moment.close()
+        return beginning
+
+    def _forget(self, play: Play) -> None:
+        self._ready = [each for each in self._ready if each.play is not play]
 
     def _began_again(self, settings: PlaySettings) -> Stepped | None:
         """Go back to where an episode of such settings began before, if there is one; return what is there."""
         if (found := self._found_ready(settings)) is None:
             return None
-        play, kept = found
         try:
-            stepped = self._at(OWN_SLOT, play, kept, self._episode)
+            stepped = self._at(OWN_SLOT, found.play, found.kept, self._episode)
         except Broken as error:
             log.warning("%s; starting the program again", error)
-            self._ready.pop(play)
+            self._forget(found.play)
             return None
         self._reported.clear()
-        self._on_cycle(play, kept.last)
+        self._on_cycle(found.play, found.kept.last)
         return stepped
 
-    def _found_ready(self, settings: PlaySettings) -> tuple[Play, KeptPlay] | None:
-        """Return a program whose episodes begin as those of such settings, and where they do."""
-        for play, kept in self._ready.items():
-            if not play.is_stopping and play.settings.begins_as(settings):
-                return play, kept
-        return None
+    def _found_ready(self, settings: PlaySettings) -> _Beginning | None:
+        """Return where episodes of such settings begin."""
+        begins = (each for each in self._ready if not each.play.is_stopping and each.settings.begins_as(settings))
+        return next(begins, None)
 
     def _switch(self, play: Play) -> None:
         """Go on with this play, and set the one before aside."""
@@ -234,17 +251,21 @@ class Session:
         if (own := self._slots.get(OWN_SLOT)) is not None and own.origin is play:
             self._leave(OWN_SLOT)
         if play.is_stopping or play.child.has_lost_keeper or play.stuck is not None or not play.go_aside():
-            self._ready.pop(play, None)
+            self._forget(play)
             return False
         self._aside.append(play)
         played = {slot.origin for slot in self._slots.values()}
         # Snapshots stay, also where their program hasn't been played for long.
-        unused = [each for each in self._aside if each not in played and each.moments == 1]
+        unused = [each for each in self._aside if each not in played and each.moments == self._beginnings(each)]
         for oldest in unused[: max(0, len(unused) - ASIDE)]:
             self._aside.remove(oldest)
-            self._ready.pop(oldest, None)
+            self._forget(oldest)
             self._stop_later(oldest.stop())
         return True
+
+    def _beginnings(self, play: Play) -> int:
+        """Return how many moments of a play are kept of no agent's."""
+        return (play.before is not None) + sum(each.play is play for each in self._ready)
 
     # ── slots: each is a copy of a program's world, played in a thread ──────────────────────────────────────────────
 
@@ -253,8 +274,8 @@ class Session:
         game = self._game(reset.env)
         settings = PlaySettings(self._directory, game, entry, reset.seed, reset.fps, reset.options, True, reset)
         try:
-            play, kept = asyncio.run_coroutine_threadsafe(self._begun(settings), self._loop).result()
-            copy = self._at(slot, play, kept, reset.episode)
+            found = asyncio.run_coroutine_threadsafe(self._begun(settings), self._loop).result()
+            copy = self._at(slot, found.play, found.kept, reset.episode)
         except Broken as error:
             raise StepFailed(str(error)) from error
         steps = ScrapedSteps(copy, reset, partial(self._at, slot))
@@ -282,17 +303,17 @@ class Session:
         if (left := self._slots.pop(slot, None)) is not None:
             left.close()
 
-    async def _begun(self, settings: PlaySettings) -> tuple[Play, KeptPlay]:
+    async def _begun(self, settings: PlaySettings) -> _Beginning:
         """Return where episodes of such settings begin, of a program that was started before, or is now."""
         async with self._starting:
             if (found := self._found_ready(settings)) is not None:
                 return found
             play = await self._make(settings, background=True)
-            self._keep_ready(play)
-            if play not in self._ready or not self._set_aside(play):
+            beginning = self._keep_ready(play)
+            if beginning is None or not self._set_aside(play):
                 self._stop_later(play.stop())
                 raise Broken("its episodes can't be begun from a snapshot")
-            return play, self._ready[play]
+            return beginning
 
     async def _screen_state(self) -> AsyncInitialState:
         """Return that of the screen, as it is before the first program's start."""
@@ -345,17 +366,33 @@ class Session:
         return task
 
     async def _make(self, settings: PlaySettings, *, background: bool = False, current: bool = False) -> Play:
-        play = await Play.start(settings, self._desktop, self._on_cycle, background=background)
+        play = self._take_before(settings)
+        if play is None:
+            play = await Play.start(settings, self._desktop, self._on_cycle, background=background)
+        if not background:
+            play.show_screen()
         if current:
             self._play = play
         try:
-            await play.prepare()
+            await play.prepare(settings)
         except BaseException as error:
             if isinstance(error, Broken):
                 _log_output_tail(play)
-            await play.stop()
+            # What only had to make way for another begins as well as ever.
+            if not isinstance(error, asyncio.CancelledError) or not self._set_aside(play):
+                await play.stop()
+            elif current:
+                self._play = None
             raise
         return play
+
+    def _take_before(self, settings: PlaySettings) -> Play | None:
+        """Return a play that is set aside, and can go back to before such a program's start."""
+        for play in self._aside:
+            if play.before is not None and not play.is_stopping and settings.starts_from(play.settings):
+                self._aside.remove(play)
+                return play
+        return None
 
     def _on_cycle(self, play: Play, cycle: Cycle) -> None:
         """Report readings before an episode too: people watch them."""

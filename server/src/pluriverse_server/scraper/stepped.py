@@ -144,6 +144,7 @@ class Stepped(ABC):
         if self.assignment is not None:
             if settings.program.same_start:
                 self.set_up(settings)
+            self.rules.evidence = self.assignment.evidence if settings.options.get(EVIDENCE) else dict
             said.append(Text(episode_id, self.assignment.words))
         self.rules.begin(episode_id, self.last.at)
         return said + self.rules.feed(self.last.at, self.last.readings)
@@ -154,8 +155,6 @@ class Stepped(ABC):
             assignment = self.assignment = Assignment(table, settings.directory, settings.entry.id, home)
             if assignment.task.grade == "submit":
                 assignment.due = lambda: self.rules.submitted
-            if settings.options.get(EVIDENCE):
-                self.rules.evidence = assignment.evidence
 
     def set_up(self, settings: PlaySettings) -> None:
         """Set up the task of its game, if there is one; raise Broken if that fails. Blocking."""

@@ -47,10 +47,6 @@ class Steps:
         self._home = home
         self._cycle = cycle
 
-    async def close(self) -> None:
-        """Hang up on the X server; no step follows."""
-        await self._injector.close()
-
     async def do(self, number: int, step: Step) -> None:
         begun = done_at = self._now()
         await self._act_or_release(step)
