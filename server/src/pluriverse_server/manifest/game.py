@@ -73,11 +73,11 @@ class ProgramTable(Table):
     ``home`` is a folder whose copy is HOME each time a scraped program is started; ``env`` adds to its environment.
     ``network``: whether it may open sockets of the internet, those to this machine included. ``clock``: the kinds of
     time that it can be played in; ``same_addresses``: in lockstep two runs are the same only where addresses are, which
-    not every machine allows; HOME then has the same name each time. ``before``: a command
-    that is started half a second before it, and runs beside it; nothing of that follows from the seed.
-    ``same_start``: in lockstep each episode begins the same, and only what the program draws from then on follows from
-    the seed. ``slots``: how many environments it holds in lockstep. ``dbus``: whether it gets a session bus of its own, as ``accessibility`` has one.
-    ``pads``: how many gamepads it finds.
+    not every machine allows; HOME then has the same name each time. ``before``: a command that
+    is started half a second before it, and runs beside it; nothing of that follows from the seed. ``same_start``: in
+    lockstep each episode begins the same, and only what the program draws from then on follows from the seed.
+    ``slots``: how many environments it holds in lockstep. ``dbus``: whether it gets a session bus of its own, as
+    ``accessibility`` has one. ``pads``: how many gamepads it finds.
     """
 
     command: Command
