@@ -3,8 +3,6 @@
 #include "lockstep.h"
 #include "tsc.h"
 
-#include <stdatomic.h>
-
 typedef void (*handler)(int, siginfo_t *, void *);
 
 /* What a program's signals are handled by. Those that are ignored, or do what is usual, the kernel alone knows: who has
@@ -19,11 +17,12 @@ static void handle(int number, siginfo_t *info, void *context) {
 int sigaction(int number, const struct sigaction *wanted, struct sigaction *before) {
     if (tsc_handles(number, wanted, before)) return 0;
     struct sigaction own;
-    handler was = number > 0 && number < _NSIG ? theirs[number] : NULL;
+    int known = number > 0 && number < _NSIG;
+    handler was = known ? theirs[number] : NULL;
     if (wanted) {
         own = *wanted;
         sigdelset(&own.sa_mask, SIGSEGV);
-        if (number > 0 && number < _NSIG && own.sa_handler != SIG_DFL && own.sa_handler != SIG_IGN) {
+        if (known && own.sa_handler != SIG_DFL && own.sa_handler != SIG_IGN) {
             theirs[number] = own.sa_sigaction;
             own.sa_sigaction = handle;
         }
