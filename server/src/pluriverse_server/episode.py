@@ -50,6 +50,8 @@ class Begin:
     environment: Environment
     seed: int
     fps: float
+    asked: bool = True
+    """Whether somebody has asked for it; else it follows the end of another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,15 +244,16 @@ class EpisodeMachine:
     def _begin(self, following: Episode | None) -> list[Output]:
         """Begin the episode that was asked for, or another one of the same environment."""
         previous = self.episode
+        asked = following is not None
         if following is None:
             assert previous is not None
             following = Episode(0, previous.environment, self._draw_seed(), previous.fps)
         self.episode = replace(following, episode_id=previous.episode_id + 1 if previous else 1)
-        return [*self._describe_state(), self._begin_output()]
+        return [*self._describe_state(), self._begin_output(asked=asked)]
 
-    def _begin_output(self) -> Begin:
+    def _begin_output(self, *, asked: bool = True) -> Begin:
         episode = self._current
-        return Begin(episode.episode_id, episode.environment, episode.seed, episode.fps)
+        return Begin(episode.episode_id, episode.environment, episode.seed, episode.fps, asked)
 
     def _start(self, now: float, info: Mapping[str, Any] | None) -> list[Output]:
         episode = self._current

@@ -25,7 +25,10 @@ from pluriverse_protocol.reports import (
     Watched,
 )
 from pluriverse_protocol.steady_clock import SteadyClock
+from pluriverse_server.display import Screen
 from pluriverse_server.episode import Output, Send
+from pluriverse_server.manifest.runtime import Manifest
+from pluriverse_server.remote import environment
 from pluriverse_server.remote.environment import PROBES
 from support.agent import Agent, Message
 from support.served import playing, serving
@@ -320,6 +323,27 @@ async def test_no_timer_of_the_daemon_ends_an_episode_in_lockstep_nor_says_that_
         while last["headers"]["episode_id"] != "3":
             last = await agent.hear_method("v0.env.reward", done=True)
         assert last["body"]["info"]["reason"] == "time limit"
+
+
+@pytest.mark.display
+async def test_in_lockstep_nothing_is_started_for_an_episode_that_gives_way_to_one_that_is_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, screen: Screen
+) -> None:
+    monkeypatch.setattr(environment, "ASKED_S", 60.0)
+    async with playing(tmp_path, toy_options=BOTH_CLOCKS) as (served, agent, process):
+        monkeypatch.setattr(Manifest, "has_scraper", True)
+        await served.service.take_screen(screen.display, screen.xauthority)
+        await agent.reset("toy.Short-v0", clock="lockstep")
+        second = await process.begin()
+        process.report(Ready(second.episode), Done(second.episode))
+        await agent.hear_method("v0.env.reward", done=True)
+        await agent.reset("toy.Short-v0", clock="lockstep", seed=7)
+        assert (await process.begin()).episode == second.episode + 2
+        monkeypatch.setattr(environment, "ASKED_S", 0.0)
+        process.report(Ready(second.episode + 2), Done(second.episode + 2))
+        # One that nobody asks for begins by itself.
+        assert (await process.begin()).episode == served.episode_id == second.episode + 3
+        await served.service.leave_screen()
 
 
 # ── who listens ─────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -62,6 +62,10 @@ MIN_FREE_BYTES: Final = 1024 * 1024
 # comes this much later, in case the scraper hangs.
 SCRAPED_LIMIT_GRACE_S: Final = 1.0
 
+# How long an agent in lockstep may take to ask for its next episode, before one is begun that nobody asked for: what has
+# been started in vain costs more.
+ASKED_S: Final = 0.01
+
 # Extensions of the protocol that agents may rely on; sent in v0.env.describe.
 CAPABILITIES: Final = ("fps", "options", "ping.received_at", "reward.frame_at", "reward.truncated", "seed")
 TREE_CAPABILITIES: Final = ("marks", "tree")
@@ -407,6 +411,8 @@ class EnvironmentService:
         await self._lift()
         # A scraper, which knows when its program ends and starts, does the rest.
         await (state.restore_input() if self._manifest.has_scraper else state.restore())
+        if not begin.asked and begin.environment.clock == "lockstep" and self._manifest.has_scraper:
+            await asyncio.sleep(ASKED_S)
         if begin is self._beginning:
             self.program.begin(begin)
 
