@@ -62,7 +62,7 @@ MIN_FREE_BYTES: Final = 1024 * 1024
 # comes this much later, in case the scraper hangs.
 SCRAPED_LIMIT_GRACE_S: Final = 1.0
 
-# How long an agent in lockstep may take to ask for its next episode, before one is begun that nobody asked for: what has
+# How long an agent in lockstep may take to ask for its next episode, before one begins that nobody asked for: what has
 # been started in vain costs more.
 ASKED_S: Final = 0.01
 
