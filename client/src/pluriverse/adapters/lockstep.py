@@ -153,8 +153,7 @@ class Lockstep:
         if self._made_here and prod(self._shape) < prod(self._whole) and max(self._whole) <= MAX_VIEW_SIDE:
             x, y, w, h = self.pictures.box
             self._view = View((x - left, y - top, w, h), options.size, options.grey)
-        if audio:
-            self._view = replace(self._view or View(), audio=True)
+        self._view = replace(self._view or View(), audio=audio, changes=True)
         blank = Result(np.zeros(self._shape, np.uint8))
         self.games: list[_Copy] = [_Copy(index, *divmod(index, slots), blank) for index in range(env.n * slots)]
         # Those of the first remote, which others made of this one share.
