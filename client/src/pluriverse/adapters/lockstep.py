@@ -182,9 +182,12 @@ class Lockstep:
         """Return the last answer's; black around the picture."""
         if self._made_here is not None:
             raise Misuse("no whole screens; in lockstep pass whole_screens or a render_mode")
+        picture = self.games[index].result.picture
+        if picture.shape == self._screen:
+            return picture
         left, top, width, height = self._box
         screen = np.zeros(self._screen, np.uint8)
-        screen[top : top + height, left : left + width] = self.games[index].result.picture
+        screen[top : top + height, left : left + width] = picture
         return screen
 
     def tree(self, index: int) -> TreeReply:
