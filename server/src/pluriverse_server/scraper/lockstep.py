@@ -135,9 +135,7 @@ class ScrapedSteps(ReportedSteps):
             info["snapshot"] = f"played again: {self._why_not_kept}"
             self._why_not_kept = ""
         sound = np.concatenate(self._sound) if self._sound else None
-        # Also where a step broke off, and what was gone back to.
-        self._stepped.note_drawing()
-        pixels, changes = self._still.see()
+        pixels, changes = self._stepped.see()
         return Seen(pixels, self.text, self.observation, info, sound, changes)
 
     def _judge(self, answer: Advance) -> list[Report]:

@@ -219,11 +219,17 @@ class Stepped(ABC):
             self.last = self.sources.read_still(self.pace.unix(), screen=not self.has_ended)
         except (SourceError, ScreenLost, DisplayLost, OSError) as error:
             raise self.failed(error) from error
-        self.note_drawing()
+        self._note_drawing()
         self.look_for_pads()
         return self.last
 
-    def note_drawing(self) -> None:
+    def see(self) -> tuple[Pixels, Sequence[tuple[int, int]]]:
+        """Return the picture, and its rows that may differ since the last call; see ``StillScreen.see``."""
+        assert self.still is not None
+        self._note_drawing()
+        return self.still.see()
+
+    def _note_drawing(self) -> None:
         """Have the screen looked at by people and agents, unless its X server has done nothing since the last call."""
         assert isinstance(self.pace, SteppedPace)
         turns = self.pace.clock.turns()
