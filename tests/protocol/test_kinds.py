@@ -139,6 +139,7 @@ EDGES: dict[str, tuple[Any, list[Any], Values]] = {
         [[1, MAX_COORDINATE, 1], [210, 160, 3]],
         no_list(no_integer(1, MAX_COORDINATE)) | of([[], [1, 1], [1, 1, 2], [1, 1, 4], [1] * 4]),
     ),
+    "rows": (kinds.Rows, [[], [0, 1, MAX_COORDINATE, 1]], no_list(no_integer(0, MAX_COORDINATE))),
     "anything": (kinds.Json, [[None, {"a": 1}]], st.nothing()),
 }
 

@@ -41,7 +41,11 @@ def pixels_of(message: ServerMessage) -> bytes:
     """Any that fit the message."""
     if not isinstance(message, Pictured):
         return b""
-    count = prod(message.frame) + FRAME_BYTES * ((isinstance(message, StepReply) and message.sound) or 0)
+    count = prod(message.frame)
+    if isinstance(message, StepReply):
+        if message.rows is not None:
+            count = sum(message.rows[1::2]) * prod(message.frame[1:])
+        count += FRAME_BYTES * (message.sound or 0)
     return (bytes(range(256)) * (count // 256 + 1))[:count]
 
 
@@ -52,6 +56,8 @@ def with_a_small_frame(message: ServerMessage) -> ServerMessage:
     if isinstance(message, StepReply) and message.sound is not None:
         message = replace(message, sound=message.sound % 100)
     height, width, channels = message.frame
+    if isinstance(message, StepReply) and message.rows is not None:
+        message = replace(message, rows=(height % 100, 1) * (len(message.rows) // 2))
     return replace(message, frame=(height % 100 + 1, width % 100 + 1, channels))
 
 
@@ -74,6 +80,12 @@ def test_pixels_must_be_as_many_as_the_frame_has(message: ServerMessage, pixels:
     complaint = f"^{len(pixels)} bytes of pixels and sound, expected {len(pixels_of(message))}$"
     with pytest.raises(MalformedEnvelope, match=complaint):
         unpack(pack(encode(message, HEADERS), pixels))
+
+
+@pytest.mark.parametrize("rows", [(0,), (0, 3), (2, 1), (0, 1, 1)])
+def test_rows_must_be_of_the_frame(rows: tuple[int, ...]) -> None:
+    with pytest.raises(MalformedEnvelope, match="expected pairs within 2 rows"):
+        unpack(pack(encode(replace(STEP, rows=rows), HEADERS), bytes(18)))
 
 
 @pytest.mark.parametrize(

@@ -53,6 +53,7 @@ class StepChannelAgent:
         self._waiting: deque[Heard] = deque()
         self._message_ids = itertools.count(1)
         self.episode = 1
+        self._pixels = np.zeros((0, 0, 0), np.uint8)
 
     def step(self, n: int = 1, frames: int = 1, events: Sequence[Event] = (), episode: int | None = None) -> int:
         """Ask for a step, of the last episode that was heard of if none is named; return the request's message id."""
@@ -115,8 +116,17 @@ class StepChannelAgent:
                 (message, headers), rest = step_channel.unpack(bytes(event.data))
                 self.episode = headers.episode_id or self.episode
                 shape = message.frame if isinstance(message, FirstFrame | StepReply | RestoreReply) else (0, 0, 0)
-                pixels = np.frombuffer(rest, np.uint8, prod(shape)).reshape(shape)
-                sound = np.frombuffer(rest[pixels.size :], np.int16).reshape(-1, CHANNELS)
+                runs = [(0, shape[0])]
+                if isinstance(message, StepReply) and message.rows is not None:
+                    runs = step_channel.runs_of(message)
+                pixels, at = self._pixels.copy() if self._pixels.shape == shape else np.zeros(shape, np.uint8), 0
+                for first, count in runs:
+                    size = count * prod(shape[1:])
+                    pixels[first : first + count] = np.frombuffer(rest, np.uint8, size, at).reshape(count, *shape[1:])
+                    at += size
+                if pixels.size:
+                    self._pixels = pixels
+                sound = np.frombuffer(rest[at:], np.int16).reshape(-1, CHANNELS)
                 self._waiting.append(Heard(message, headers, pixels, sound))
         return True
 

@@ -150,6 +150,7 @@ _VALUES: Final[dict[Any, st.SearchStrategy[Any]]] = {
     kinds.Clock: st.sampled_from(kinds.CLOCKS),
     kinds.StepFrames: st.integers(1, MAX_STEP_FRAMES),
     kinds.PictureShape: frames,
+    kinds.Rows: st.lists(st.integers(0, MAX_COORDINATE), max_size=4).map(tuple),
     kinds.Json: json_values,
     SpacesOfEnv: all_spaces(),
     OptionsOfEnv: all_options,

@@ -87,7 +87,7 @@ async def _shown(
         await play.prepare(settings)
         if play.is_frozen or not isinstance(play.pace, SteppedPace) or play.still is None:
             raise Broken("it is stopped between steps, and its chance is real")
-        seen = [zlib.crc32(play.still.see().tobytes())]
+        seen = [zlib.crc32(play.see()[0].tobytes())]
         play.begin(0, replace(settings, seed=SEEDS[0]))
         spaces = manifest.spaces_of(entry)
         chance, held = random.Random(SEEDS[0]), set[int]()  # noqa: S311
@@ -101,7 +101,7 @@ async def _shown(
                 raise Broken(HANGS)
             if answer is Advance.ENDED:
                 break
-            seen.append(zlib.crc32(play.still.see().tobytes()))
+            seen.append(zlib.crc32(play.see()[0].tobytes()))
         return seen
     finally:
         await play.stop()

@@ -60,6 +60,7 @@ StepFrames = Annotated[int, _integer(1, limits.MAX_STEP_FRAMES)]
 PictureShape = Annotated[
     tuple[_Length, _Length, Channels], Meta(description="list of height, width and 1 or 3 channels")
 ]
+Rows = Annotated[tuple[_Coordinate, ...], Meta(description="list of each run's first row and its number of rows")]
 Number = Annotated[float, Meta(ge=-_MAX_NUMBER, le=_MAX_NUMBER, description="number")]
 Fps = Annotated[
     float,

@@ -27,6 +27,7 @@ from .kinds import (
     Object,
     Picture,
     PictureShape,
+    Rows,
     Seed,
     Side,
     SnapshotName,
@@ -175,7 +176,8 @@ class StepReply(Message, frozen=True, tag="v0.reply.agent.step"):
 
     ``text`` is the last of the step, if there was one. With ``done`` the episode is over, and ``info`` has the
     ``reason``. Where sound is asked for, ``sound`` frames of it follow the pixels, each of two 16-bit integers, left
-    and right, of little-endian byte order.
+    and right, of little-endian byte order. Where changes are, the pixels of ``rows`` alone may follow: the others are
+    as in the frame before.
     """
 
     n: Count
@@ -188,6 +190,7 @@ class StepReply(Message, frozen=True, tag="v0.reply.agent.step"):
     observation: Json | None = None
     info: Object = field(default_factory=dict[str, Any])
     sound: Count | None = None
+    rows: Rows | None = None
 
 
 class SnapshotReply(Message, frozen=True, tag="v0.reply.agent.snapshot"):

@@ -37,11 +37,12 @@ CROP: Final = "crop"
 SIZE: Final = "size"
 GREY: Final = "grey"
 AUDIO: Final = "audio"
+CHANGES: Final = "changes"
 
 _LENGTH: Final = struct.Struct("!I")
 
 # What comes with a step channel that a process is handed: the slot, and the view, zeros where there is none.
-_HANDOVER: Final = struct.Struct("!B6H??")
+_HANDOVER: Final = struct.Struct("!B6H???")
 HANDOVER_BYTES: Final = _HANDOVER.size
 
 _NUMBERS: Final = re.compile(r"\d{1,5}(,\d{1,5})*", re.ASCII)
@@ -53,13 +54,19 @@ class View:
 
     ``crop`` is (x, y, width, height) in pixels of the whole picture, beyond which all is black; None: all of it.
     ``size`` is (height, width) to scale to by area means; None: as it is. ``grey``: one channel, the luma of BT.601.
-    ``audio``: what was played in the step.
+    ``audio``: what was played in the step. ``changes``: of a step no more than the rows that differ may come.
     """
 
     crop: tuple[int, int, int, int] | None = None
     size: tuple[int, int] | None = None
     grey: bool = False
     audio: bool = False
+    changes: bool = False
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether pictures are wanted as they are."""
+        return self.crop is None and self.size is None and not self.grey
 
     def query(self) -> dict[str, str]:
         query: dict[str, str] = {}
@@ -67,17 +74,15 @@ class View:
             query[CROP] = ",".join(map(str, self.crop))
         if self.size is not None:
             query[SIZE] = ",".join(map(str, self.size))
-        return query | ({GREY: "1"} if self.grey else {}) | ({AUDIO: "1"} if self.audio else {})
-
-
-WHOLE_WITH_AUDIO: Final = View(audio=True)
+        flags = {GREY: self.grey, AUDIO: self.audio, CHANGES: self.changes}
+        return query | {name: "1" for name, is_set in flags.items() if is_set}
 
 
 def parse_view(query: Mapping[str, str]) -> View | None:
     """Return what a step channel's address asks of pictures; None: all of them, as they are."""
     crop: Any = _numbers(query, CROP, ("x", "y", "width", "height"), (0, 0, 1, 1))
     size: Any = _numbers(query, SIZE, ("height", "width"), (1, 1))
-    view = View(crop, size, _flag(query, GREY), _flag(query, AUDIO))
+    view = View(crop, size, _flag(query, GREY), _flag(query, AUDIO), _flag(query, CHANGES))
     return None if view == View() else view
 
 
@@ -108,7 +113,9 @@ def _numbers(
 def pack_handover(slot: int, view: View | None) -> bytes:
     """Return what goes with a step channel to the process that steps ``slot``."""
     view = view or View()
-    return _HANDOVER.pack(slot, *(view.crop or (0, 0, 0, 0)), *(view.size or (0, 0)), view.grey, view.audio)
+    return _HANDOVER.pack(
+        slot, *(view.crop or (0, 0, 0, 0)), *(view.size or (0, 0)), view.grey, view.audio, view.changes
+    )
 
 
 def unpack_handover(data: bytes) -> tuple[int, View | None]:
@@ -162,6 +169,15 @@ def pack(text: str, pixels: bytes | memoryview = b"") -> bytes:
     return b"".join((_LENGTH.pack(len(data)), data, pixels))
 
 
+def runs_of(reply: StepReply) -> list[tuple[int, int]]:
+    """Return the runs of rows that a reply has, the first of each and how many they are."""
+    numbers = reply.rows or ()
+    runs = list(zip(numbers[::2], numbers[1::2], strict=False))
+    if len(numbers) % 2 or any(first + count > reply.frame[0] for first, count in runs):
+        raise MalformedEnvelope(f"'rows' is {numbers!r:.80}, expected pairs within {reply.frame[0]} rows")
+    return runs
+
+
 def unpack(data: bytes | memoryview) -> tuple[Envelope[ServerMessage], memoryview]:
     """Return the message of a binary message, and the pixels and sound behind it."""
     if len(data) < _LENGTH.size:
@@ -185,6 +201,8 @@ def unpack(data: bytes | memoryview) -> tuple[Envelope[ServerMessage], memoryvie
     message = envelope.message
     expected = prod(message.frame) if isinstance(message, Pictured) else 0
     if isinstance(message, StepReply):
+        if message.rows is not None:
+            expected = sum(count for _, count in runs_of(message)) * prod(message.frame[1:])
         expected += FRAME_BYTES * (message.sound or 0)
     if len(rest) != expected:
         raise MalformedEnvelope(f"{len(rest)} bytes of pixels and sound, expected {expected}")

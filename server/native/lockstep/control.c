@@ -227,6 +227,17 @@ PUBLIC void lockstep_watch(struct control *control, int pid) {
     control->strangers[0].is_alone = control->strangers_count == 1;
 }
 
+/* Write what the kernel counts of the watched process' turns, which changes with each; return how long that is, 0 if it isn't
+ * known, or is of several threads. */
+PUBLIC size_t lockstep_turns(const struct control *control, char *text, size_t size) {
+    const struct watched *server = &control->strangers[0];
+    if (control->strangers_count != 1 || !server->tid) return 0;
+    int named = snprintf(text, size, "%d ", server->tid);
+    ssize_t counted = pread(server->schedstat, text + named, size - (size_t)named, 0);
+    /* Some kernels count nothing. */
+    return counted > 0 && number_at(text + named) ? (size_t)(named + counted) : 0;
+}
+
 PUBLIC int64_t lockstep_elapsed(const struct control *control) { return control->page->now - BEGIN_NS; }
 
 /* Count from now on what the programs ask for. */

@@ -43,7 +43,8 @@ class SoundFile:
         kept = sound[-FRAMES:].astype("<i2")
         first = FRAMES - (end - len(kept)) % FRAMES
         for part, at in ((kept[:first], -first % FRAMES), (kept[first:], 0)):
-            os.pwrite(self._file.fileno(), part.tobytes(), _COUNT_BYTES + FRAME_BYTES * at)
+            if len(part):
+                os.pwrite(self._file.fileno(), part.tobytes(), _COUNT_BYTES + FRAME_BYTES * at)
         os.pwrite(self._file.fileno(), end.to_bytes(_COUNT_BYTES, "little"), 0)
 
     def since(self, count: int) -> tuple[NDArray[np.int16], int]:

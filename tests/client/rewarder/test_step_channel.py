@@ -127,6 +127,30 @@ async def test_what_comes_in_many_pieces_or_several_at_once_comes_out_whole_and_
         assert held.error is None
 
 
+async def test_rows_that_differ_are_put_into_a_picture_of_their_own_and_without_any_it_is_the_last() -> None:
+    shape = (4, 2, 3)
+    some = packed(reply(frame=shape, rows=(0, 1, 2, 2), sound=1), bytes([1] * 6 + [2] * 12 + [3] * 4))
+    none = packed(reply(frame=shape, rows=()), b"")
+    async with said(packed(FirstFrame(shape), bytes(24)), some, none) as held:
+        arrived: list[Arrived] = []
+        await eventually(lambda: arrived.extend(held.take()) or len(arrived) == 3)
+        first, second, third = (each.result.picture for each in arrived)
+        assert not first.any()
+        assert second[:, 0, 0].tolist() == [1, 0, 2, 2]
+        assert arrived[1].result.sound is not None
+        assert arrived[1].result.sound.tobytes() == bytes([3] * 4)
+        assert third is second
+        assert not any(each.flags.writeable for each in (first, second, third))
+
+
+@pytest.mark.parametrize("first", [FirstFrame((2, 3, 1)), None])
+async def test_rows_of_a_frame_that_did_not_come_break_the_step_channel(first: FirstFrame | None) -> None:
+    before = [] if first is None else [packed(first, bytes(6))]
+    async with said(*before, packed(reply(rows=()), b"")) as held:
+        await eventually(lambda: not held.take() or held.error is not None)
+        assert "which none before was" in str(held.error)
+
+
 @pytest.mark.parametrize(
     ("message", "expected"),
     [

@@ -25,6 +25,7 @@ from pluriverse_protocol.messages import (
     StepReply,
     Tree,
 )
+from pluriverse_protocol.step_channel import View
 from pluriverse_server.kit import Kept, Outcome, Seen, lockstep
 from pluriverse_server.kit.lockstep import Keeping, Lockstep, StepFailed
 from pluriverse_server.kit.step_channel import STEP_CHANNEL_VARIABLE, StepChannel
@@ -59,6 +60,21 @@ class Counting:
         return Seen(pixels, f"frame {self.frames}", [self.frames], {"lives": 3})
 
 
+class Drawing(Counting):
+    """Draws a row a frame into one picture, and says which may differ; on a new sheet as it is given one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sheet = np.zeros((10, 3, 3), np.uint8)
+        self._drawn = 0
+
+    def see(self) -> Seen:
+        first, self._drawn = self._drawn, self.frames
+        self.sheet[first : self.frames] = 1 + np.arange(first, self.frames)[:, None, None]
+        changes = [(first, self.frames - first)] if self.frames > first else []
+        return Seen(self.sheet, changes=changes)
+
+
 class Stage:
     """A program's lockstep, and the daemon that opens step channels to it."""
 
@@ -80,8 +96,8 @@ class Stage:
         self.turn()
         return agent.hear_step(n)
 
-    def open_step_channel(self) -> StepChannelAgent:
-        agent = self.listener.open_step_channel()
+    def open_step_channel(self, view: View | None = None) -> StepChannelAgent:
+        agent = self.listener.open_step_channel(view=view)
         self.turn()
         return agent
 
@@ -114,6 +130,20 @@ def test_the_first_frame_comes_unasked_with_a_step_channel_and_with_an_episode(s
     assert first.headers.episode_id == 4
     stage.lockstep.begin(Counting(5))
     assert agent.hear_first().headers.episode_id == 5
+
+
+def test_agent_that_takes_changes_gets_the_rows_of_the_picture_that_it_has_that_may_differ(stage: Stage) -> None:
+    steps = Drawing()
+    stage.lockstep.begin(steps)
+    for view, rows in ((None, [None, None, None]), (View(changes=True), [(4, 1), (5, 2), None])):
+        agent = stage.open_step_channel(view)
+        agent.hear_first()
+        for n, expected in enumerate(rows, 1):
+            if n == 3:
+                steps.sheet = steps.sheet.copy()
+            reply, pixels = stage.step(agent, n, 2 if n == 2 else 1)
+            assert reply.rows == expected
+            assert np.array_equal(pixels, steps.sheet)
 
 
 def test_a_step_is_answered_once_its_frames_are_played(stage: Stage) -> None:

@@ -28,27 +28,35 @@ ANY_VIEW = st.builds(
     st.none() | st.tuples(st.integers(0, 50), st.integers(0, 50), SIDES, SIDES),
     st.none() | st.tuples(SIDES, SIDES),
     st.booleans(),
+    st.booleans(),
+    st.booleans(),
 )
 
 
 @settings(deadline=None)
-@given(pixels(), ANY_VIEW)
+@given(pixels(), ANY_VIEW.filter(lambda view: not view.is_whole))
 def test_view_is_the_picture_that_the_agent_would_make_of_the_whole(whole: NDArray[np.uint8], view: View) -> None:
     before = whole.copy()
     crop = None if view.crop is None else Region(*view.crop)
     in_colour = np.ascontiguousarray(np.broadcast_to(whole, (*whole.shape[:2], 3)))
     expected = picture.make_picture(in_colour, PictureSpec(crop, view.size, grey=view.grey))
-    shape, made = views.make(whole, view)
-    assert shape == expected.shape
-    assert made == expected.tobytes()
+    for changes in (None, [(0, 1)]):
+        assert views.make(whole, view, changes) == (expected.shape, None, expected.tobytes())
+    assert views.make(whole, view, []) == (expected.shape, (), b"")
     assert np.array_equal(whole, before)
 
 
 @given(pixels())
 def test_without_a_view_pixels_stay_as_they_are(whole: NDArray[np.uint8]) -> None:
-    shape, made = views.make(whole, None)
-    assert shape == whole.shape
-    assert made == whole.tobytes()
+    for view in (None, View(audio=True)):
+        assert views.make(whole, view) == (whole.shape, None, whole.tobytes())
+
+
+@given(pixels())
+def test_of_a_whole_picture_no_more_is_sent_than_the_rows_that_may_differ(whole: NDArray[np.uint8]) -> None:
+    runs = [(0, 1), (len(whole) - 1, 1)]
+    expected = whole[0].tobytes() + whole[-1].tobytes()
+    assert views.make(whole, View(changes=True), runs) == (whole.shape, (0, 1, len(whole) - 1, 1), expected)
 
 
 @given(st.integers(0, 255), ANY_VIEW)

@@ -53,6 +53,27 @@ def play_out(clock: PreloadedClock, seconds: float = 20.0) -> None:
     pytest.fail(f"the program did not end in {seconds} s")
 
 
+def test_turns_of_a_process_change_with_each_and_stay_while_it_waits(clock: PreloadedClock) -> None:
+    assert not clock.turns()
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0) as cat:
+        assert cat.stdin is not None
+        assert cat.stdout is not None
+        clock.watch(cat.pid)
+        seen = set[bytes]()
+        for _ in range(3):
+            cat.stdin.write(b"!")
+            cat.stdout.read(1)
+            until(lambda: psutil.Process(cat.pid).status(), lambda status: status == psutil.STATUS_SLEEPING)
+            turns = clock.turns()
+            assert turns == clock.turns()
+            seen.add(turns)
+        assert len(seen) == 3
+        assert b"" not in seen
+        cat.stdin.close()
+        cat.wait()
+        assert not clock.turns()
+
+
 def test_every_wait_takes_its_time_of_the_clock(
     clock: PreloadedClock, compiled: Compile, start: Start, tmp_path: Path
 ) -> None:

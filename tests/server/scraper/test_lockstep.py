@@ -10,6 +10,7 @@ import psutil
 import pytest
 from pluriverse_protocol.events import KeyEvent, PointerEvent
 from pluriverse_protocol.reports import Done, Frame, Readings, Ready, Reset, Reward
+from pluriverse_protocol.step_channel import View
 from pluriverse_server.home import HELD_HOME
 from pluriverse_server.lockstep import Advance
 from pluriverse_server.manifest.spaces import keysym
@@ -28,20 +29,23 @@ FPS = 60
 async def test_steps_earn_what_their_frames_do_and_the_same_seed_gives_the_same_pixels(tmp_path: Path) -> None:
     pictures: list[list[bytes]] = []
     rewards: list[list[float]] = []
+    rows: list[set[bool]] = []
     async with stepping(tmp_path) as scraped:
-        agent = await begun(scraped)
-        for seed in (7, 7, 8):
-            if pictures:
-                await scraped.ready(seed=seed, clock="lockstep")
+        for seed, view in ((7, None), (7, View(changes=True)), (8, None)):
+            # No more than what differs comes, or all.
+            agent = await begun(scraped, seed, view)
             arrived = await agent.first()
+            rows.append(set())
             assert arrived.pixels.shape == (HEIGHT, WIDTH, 3)
             seen, earned = [arrived.pixels.tobytes()], list[float]()
             for number in range(30):
                 reply, pixels = await agent.play(*(key("Right") if number == 10 else ()))
                 seen.append(pixels.tobytes())
                 earned.append(reply.reward)
+                rows[-1].add(reply.rows is None)
             pictures.append(seen)
             rewards.append(earned)
+    assert rows == [{True}, {False}, {True}]
     # The game looks for keys each hundredth of a second, and a score counts once it was read twice.
     assert sum(rewards[0][10:13]) == pytest.approx(1)
     assert rewards[0] == rewards[1] == rewards[2]

@@ -1,16 +1,20 @@
 """The screens of worlds on the remote's: what it shows, and what is pressed there."""
 
+import asyncio
 import contextlib
+import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from pluriverse_protocol.events import KeyEvent, PointerEvent, ScreenEvent
 from pluriverse_protocol.reports import Worlds
 from pluriverse_server.display import Injector
-from pluriverse_server.scraper.mirror import Screens
+from pluriverse_server.scraper.mirror import UNWATCHED_PICTURE_S, Screens
 from pluriverse_server.sources.reading import Pixels
+from pluriverse_server.x11 import pixels
 from pluriverse_server.x11.framebuffer import FILE, framebuffer
 from support.waiting import eventually
 from support.xvfb import bare_xvfb
@@ -41,6 +45,32 @@ async def test_remotes_screen_shows_what_the_programs_shows_now(remote: tuple[st
         await eventually(lambda: np.array_equal(shown[:20, :, :3], screen[:20, :, :3]))
     screens.remove(0, screen)
     await eventually(lambda: not shown[:20, :, :3].any())
+
+
+async def test_fewer_pictures_are_painted_where_nobody_looks_and_the_last_always_is(
+    remote: tuple[str, Pixels], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    display, shown = remote
+    painted = list[int]()
+    put = pixels.Pixels.put
+
+    def count(*given: Any) -> Sequence[bytes]:
+        painted.append(1)
+        return put(*given)
+
+    monkeypatch.setattr(pixels.Pixels, "put", count)
+    screen = np.zeros((HEIGHT, WIDTH, 4), np.uint8)
+    screens = Screens(display, NO_COOKIE, lambda _: None)
+    screens.watched = False
+    screens.put(0, screen)
+    began = time.monotonic()
+    for grey in range(1, 101):
+        screen[...] = grey
+        screens.touch(0)
+        await asyncio.sleep(0.001)
+    await eventually(lambda: shown[0, 0, 0] == 100)
+    assert len(painted) <= 2 + (time.monotonic() - began) / UNWATCHED_PICTURE_S
+    screens.remove(0, screen)
 
 
 async def test_what_people_press_there_is_the_shown_worlds(remote: tuple[str, Pixels]) -> None:

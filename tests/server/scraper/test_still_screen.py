@@ -16,6 +16,19 @@ pytestmark = pytest.mark.display
 WIDTH, HEIGHT = 120, 90
 
 
+def test_no_more_than_the_rows_that_differ_are_looked_at_and_none_if_none_may(tmp_path: Path) -> None:
+    with bare_xvfb(WIDTH, HEIGHT) as (name, _):
+        memory = np.zeros((HEIGHT, WIDTH, 4), np.uint8)
+        with contextlib.closing(StillScreen(name, tmp_path / "none", (0, 0, WIDTH, HEIGHT), None, memory)) as still:
+            still.see()
+            memory[50, 7] = 1, 2, 3, 0
+            assert not still.see()[1]
+            still.may_differ = True
+            pixels, changes = still.see()
+            assert changes == [(50, 1)]
+            assert tuple(pixels[50, 7]) == (3, 2, 1)
+
+
 @pytest.fixture
 def painted(tmp_path: Path) -> Iterator[str]:
     """The name of a display all of which is a window of one colour, with a cursor in its middle."""
@@ -41,7 +54,7 @@ async def test_pixels_are_the_same_by_request_and_from_the_screens_memory_withou
     seen: list[Any] = []
     for looked_at in (None, memory):
         with contextlib.closing(StillScreen(painted, tmp_path / "none", box, hidden, looked_at)) as still:
-            seen.append(still.see().copy())
+            seen.append(still.see()[0].copy())
     assert np.array_equal(*seen)
     assert not seen[0][:8, :30].any()
     assert (seen[0][8:] == (1, 2, 3)).all()

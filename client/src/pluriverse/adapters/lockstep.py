@@ -153,8 +153,7 @@ class Lockstep:
         if self._made_here and prod(self._shape) < prod(self._whole) and max(self._whole) <= MAX_VIEW_SIDE:
             x, y, w, h = self.pictures.box
             self._view = View((x - left, y - top, w, h), options.size, options.grey)
-        if audio:
-            self._view = replace(self._view or View(), audio=True)
+        self._view = replace(self._view or View(), audio=audio, changes=True)
         blank = Result(np.zeros(self._shape, np.uint8))
         self.games: list[_Copy] = [_Copy(index, *divmod(index, slots), blank) for index in range(env.n * slots)]
         # Those of the first remote, which others made of this one share.
@@ -183,9 +182,12 @@ class Lockstep:
         """Return the last answer's; black around the picture."""
         if self._made_here is not None:
             raise Misuse("no whole screens; in lockstep pass whole_screens or a render_mode")
+        picture = self.games[index].result.picture
+        if picture.shape == self._screen:
+            return picture
         left, top, width, height = self._box
         screen = np.zeros(self._screen, np.uint8)
-        screen[top : top + height, left : left + width] = self.games[index].result.picture
+        screen[top : top + height, left : left + width] = picture
         return screen
 
     def tree(self, index: int) -> TreeReply:

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from urllib.parse import urlencode
 
 import numpy as np
-from pluriverse_protocol import Headers, ProtocolError, encode, step_channel
+from pluriverse_protocol import Headers, MalformedEnvelope, ProtocolError, encode, step_channel
 from pluriverse_protocol.codec import Envelope
 from pluriverse_protocol.env_options import Value
 from pluriverse_protocol.errors import MessageId
@@ -26,11 +26,12 @@ from pluriverse_protocol.messages import (
     AgentSnapshot,
     FirstFrame,
     Pictured,
+    RestoreReply,
     ServerMessage,
     StepReply,
     Tree,
 )
-from pluriverse_protocol.sound import CHANNELS
+from pluriverse_protocol.sound import CHANNELS, FRAME_BYTES
 from pluriverse_protocol.web_frames import LEAST_BYTES, MASKED, MOST_BYTES, WHOLE_BINARY, measure
 from websockets.client import ClientProtocol
 from websockets.frames import Frame, Opcode
@@ -39,6 +40,7 @@ from websockets.protocol import State
 from pluriverse import forks
 from pluriverse.endpoint import Endpoint
 from pluriverse.errors import RemoteFailed, RemoteMisbehaved, RemoteUnavailable, printable
+from pluriverse.rfb.picture import Pixels
 from pluriverse.tls import WOULD_BLOCK
 from pluriverse.web_socket import upgrade
 
@@ -101,6 +103,8 @@ class StepChannelConnection:
         self._protocol = protocol
         self._message_ids = itertools.count(1)
         self._arrived: list[Arrived] = []
+        # Of the last frame that has come.
+        self._picture: Pixels | None = None
         # The frame that comes, and how much of it is there and wanted. Past the protocol, which would copy the pixels.
         self._frame = memoryview(bytearray(MOST_BYTES))
         self._filled, self._wanted = 0, LEAST_BYTES
@@ -236,10 +240,12 @@ class StepChannelConnection:
     def _note(self, data: bytes | memoryview) -> None:
         try:
             envelope, pixels = step_channel.unpack(data)
+            if isinstance(envelope.message, Pictured):
+                self._picture = _pictured(envelope.message, pixels, self._picture)
         except ProtocolError as error:
             self.fail(f"it broke the protocol: {printable(str(error))}", RemoteMisbehaved)
             return
-        self._arrived.append(_arrived(envelope, pixels))
+        self._arrived.append(_arrived(envelope, pixels, self._picture))
 
     def _flush(self) -> None:
         try:
@@ -251,12 +257,28 @@ class StepChannelConnection:
             self.fail(printable(str(error)))
 
 
-def _arrived(envelope: Envelope[ServerMessage], pixels: memoryview) -> Arrived:
+def _pictured(message: FirstFrame | StepReply | RestoreReply, pixels: memoryview, before: Pixels | None) -> Pixels:
+    """Return the picture of a message; ``before`` is the last one, which agents may have kept."""
+    if not isinstance(message, StepReply) or message.rows is None:
+        picture = np.frombuffer(pixels, np.uint8, prod(message.frame)).reshape(message.frame)
+    elif before is None or before.shape != message.frame:
+        raise MalformedEnvelope(f"rows of a frame of {message.frame}, which none before was")
+    elif not message.rows:
+        return before
+    else:
+        picture, at = before.copy(), 0
+        for first, count in step_channel.runs_of(message):
+            rows = picture[first : first + count]
+            rows.ravel()[:] = np.frombuffer(pixels, np.uint8, rows.size, at)
+            at += rows.size
+    picture.flags.writeable = False
+    return picture
+
+
+def _arrived(envelope: Envelope[ServerMessage], pixels: memoryview, picture: Pixels | None) -> Arrived:
     message, headers = envelope
     told: dict[str, Any] = {"episode_id": headers.episode_id or 0}
     if isinstance(message, Pictured):
-        picture = np.frombuffer(pixels, np.uint8, prod(message.frame)).reshape(message.frame)
-        picture.flags.writeable = False
         told.update(vision=picture, env_state=RUNNING)
     if isinstance(message, FirstFrame | StepReply):
         texts = (message.text,) if message.text else ()
@@ -266,6 +288,6 @@ def _arrived(envelope: Envelope[ServerMessage], pixels: memoryview) -> Arrived:
         told.update(reward=message.reward, first=False, **ends)
         if message.sound is not None:
             # A copy: it is kept when the picture is no more.
-            sound = np.frombuffer(pixels[prod(message.frame) :].tobytes(), "<i2")
+            sound = np.frombuffer(pixels[len(pixels) - FRAME_BYTES * message.sound :].tobytes(), "<i2")
             told["sound"] = sound.reshape(message.sound, CHANNELS)
     return Arrived(message, Result(**told), headers.parent_message_id)

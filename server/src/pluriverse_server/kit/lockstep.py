@@ -58,7 +58,8 @@ class StepFailed(Exception):
 class Seen:
     """What an agent sees after a step: pixels, uint8 (height, width, 3 or 1), RGB or grey, text, observation, info.
 
-    ``sound`` is what it hears, int16 (frames, 2), left and right; None: there is none.
+    ``sound`` is what it hears, int16 (frames, 2), left and right; None: there is none. ``changes``: where the array was
+    seen before, runs of rows that may differ, the first of each and how many they are; None: all may.
     """
 
     pixels: NDArray[np.uint8]
@@ -66,6 +67,7 @@ class Seen:
     observation: Any = None
     info: Mapping[str, Any] = field(default_factory=dict[str, Any])
     sound: NDArray[np.int16] | None = None
+    changes: Sequence[tuple[int, int]] | None = None
 
 
 class Steps(Protocol):
@@ -329,6 +331,8 @@ class StepServer:
         self.steps: Steps | None = None
         """The episode that is played."""
         self._without = without
+        # The picture that the agent has.
+        self._shown: NDArray[np.uint8] | None = None
         self._keeping = keeping
         self._handles: set[Handle] = set()
 
@@ -405,18 +409,22 @@ class StepServer:
 
     async def _show(self, message: type[FirstFrame | RestoreReply], steps: Steps, parent: MessageId | None) -> None:
         """Send the frame as it is now."""
+        self._shown = None
         seen = await _result(steps.see())
-        shape, pixels = views.make(seen.pixels, self.step_channel.view)
+        shape, _, pixels = views.make(seen.pixels, self.step_channel.view)
         self.step_channel.send(
             message(shape, seen.text, seen.observation, dict(seen.info)), steps.episode, parent, pixels
         )
+        self._shown = seen.pixels
 
     async def _play(self, steps: Steps, step: AgentStep, parent: MessageId) -> None:
+        shown, self._shown = self._shown, None
         outcome = await _result(steps.play(pass_on(step.events, steps.permitted), step.frames))
         seen = await _result(steps.see())
-        shape, pixels = views.make(seen.pixels, self.step_channel.view)
-        info = {**seen.info, "reason": outcome.reason} if outcome.is_last else dict(seen.info)
         view = self.step_channel.view
+        takes_changes = view is not None and view.changes and seen.pixels is shown
+        shape, changes, pixels = views.make(seen.pixels, view, seen.changes if takes_changes else None)
+        info = {**seen.info, "reason": outcome.reason} if outcome.is_last else dict(seen.info)
         sound = seen.sound[-MAX_STEP_FRAMES:] if seen.sound is not None and view is not None and view.audio else None
         reply = StepReply(
             step.n,
@@ -429,8 +437,10 @@ class StepServer:
             seen.observation,
             info,
             None if sound is None else len(sound),
+            changes,
         )
         self.step_channel.send(reply, steps.episode, parent, pixels, b"" if sound is None else sound.tobytes())
+        self._shown = seen.pixels
 
 
 def at_once(work: Coroutine[Any, Any, None]) -> None:

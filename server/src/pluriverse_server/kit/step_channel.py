@@ -138,8 +138,9 @@ class StepChannel:
         try:
             # Past the protocol, which would copy the pixels.
             size = len(text) + len(pixels) + len(sound)
-            self._socket.sendall(head(WHOLE_BINARY, size) + text, socket.MSG_MORE if pixels else 0)
-            self._socket.sendall(pixels, socket.MSG_MORE if sound else 0)
+            self._socket.sendall(head(WHOLE_BINARY, size) + text, socket.MSG_MORE if pixels or sound else 0)
+            if pixels:
+                self._socket.sendall(pixels, socket.MSG_MORE if sound else 0)
             if sound:
                 self._socket.sendall(sound)
         except OSError:

@@ -14,5 +14,6 @@ from .clock import NoClock as NoClock
 from .clock import Phase as Phase
 from .clock import PreloadedClock as PreloadedClock
 from .clock import Thread as Thread
+from .colours import take_changes as take_changes
 from .colours import to_rgb as to_rgb
 from .frozen import FrozenClock as FrozenClock

@@ -46,6 +46,7 @@ PATIENCE_S: Final = 5.0
 ASKED_VARIABLE: Final = "PLURIVERSE_ASKED"
 
 _ASKED_CHARS: Final = 128
+_TURNS_CHARS: Final = 128
 
 # How often to see whether the program has come to its clock.
 LOOK_S: Final = 0.005
@@ -146,6 +147,13 @@ class PreloadedClock:
     def watch(self, pid: int) -> None:
         """Wait for process ``pid``, too, whenever the program waits: for its X server, which may have to answer it."""
         self._library.lockstep_watch(self._control, pid)
+
+    def turns(self) -> bytes:
+        """Return what changes with each turn of the watched process; nothing: that isn't known."""
+        text = ctypes.create_string_buffer(_TURNS_CHARS)
+        with self._lock:
+            size = 0 if self._control is None else self._library.lockstep_turns(self._control, text, _TURNS_CHARS)
+        return text.raw[:size]
 
     def await_program(self, timeout_s: float) -> bool:
         """Wait until the program has come to its clock; return whether it has in time."""
@@ -294,6 +302,9 @@ def library() -> Any:
     library.lockstep_asked.argtypes = [c_void_p, c_int, c_char_p, c_size_t]
     library.lockstep_asked.restype = c_int64
     library.lockstep_watch.argtypes = [c_void_p, c_int]
+    library.lockstep_turns.argtypes = [c_void_p, c_char_p, c_size_t]
+    library.lockstep_turns.restype = c_size_t
+    library.lockstep_changes.argtypes = [c_void_p, c_int64, c_int64, c_int, c_void_p, c_void_p]
     library.lockstep_rgb.argtypes = [c_void_p, c_int64, c_int, c_int, c_void_p]
     library.lockstep_seed.argtypes = [c_void_p, c_uint64]
     library.lockstep_date.argtypes = [c_void_p, c_int64]

@@ -40,6 +40,10 @@ class FrozenClock:
         self.elapsed += seconds
         return Advance.DONE
 
+    def turns(self) -> bytes:
+        """Return nothing: the X server goes on meanwhile."""
+        return b""
+
     def asked(self) -> Counter[str]:
         """Return nothing: the program's requests to the machine aren't visible."""
         return Counter()

@@ -22,7 +22,7 @@ from pluriverse_protocol.kinds import read
 from pluriverse_protocol.pads import PLACES
 from pluriverse_protocol.sound import RATE
 from pluriverse_protocol.steady_clock import SteadyClock
-from pluriverse_protocol.step_channel import WHOLE_WITH_AUDIO, View
+from pluriverse_protocol.step_channel import View
 
 from pluriverse_server.access.tokens import Token
 from pluriverse_server.daemon.http_auth import HttpAuth
@@ -368,7 +368,7 @@ class EnvironmentService:
         slots = self._manifest.slots(episode.environment.env_id)
         if slot >= slots:
             raise RequestError(f"unknown slot {slot}; expected 0 to {slots - 1}")
-        if view not in (None, WHOLE_WITH_AUDIO) and not views.available():
+        if view is not None and not view.is_whole and not views.available():
             raise RequestError("this remote only sends whole pictures; its description has no views")
 
     def open_step_channel(self, step_channel: socket.socket, slot: int, view: View | None) -> None:

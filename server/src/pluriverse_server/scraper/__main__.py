@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from pluriverse_protocol import metadata
 from pluriverse_protocol.errors import MalformedReport
-from pluriverse_protocol.reports import Joystick, ReadTree, Reset, ShowWorld, Stop, Submit, TreeRead, Worlds
+from pluriverse_protocol.reports import Joystick, ReadTree, Reset, ShowWorld, Stop, Submit, TreeRead, Watched, Worlds
 from Xlib.error import XauthError
 
 from pluriverse_server import event_loop
@@ -167,6 +167,8 @@ async def converse(
                     start_task(_tell_tree(daemon, player, request), "tree")
                 elif isinstance(request, ShowWorld):
                     player.show(request.world)
+                elif isinstance(request, Watched):
+                    player.watch(request.watched)
                 elif isinstance(request, Joystick):
                     player.tilt(request)
                 elif isinstance(request, Submit):

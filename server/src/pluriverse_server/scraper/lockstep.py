@@ -135,7 +135,8 @@ class ScrapedSteps(ReportedSteps):
             info["snapshot"] = f"played again: {self._why_not_kept}"
             self._why_not_kept = ""
         sound = np.concatenate(self._sound) if self._sound else None
-        return Seen(self._still.see(), self.text, self.observation, info, sound)
+        pixels, changes = self._stepped.see()
+        return Seen(pixels, self.text, self.observation, info, sound, changes)
 
     def _judge(self, answer: Advance) -> list[Report]:
         play = self._stepped

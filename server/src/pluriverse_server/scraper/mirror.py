@@ -23,8 +23,9 @@ from pluriverse_server.x11.connection import CONNECTION_ERRORS, DisplayLost, han
 
 log = logging.getLogger(__name__)
 
-# As many pictures as people see; the last one always is.
+# As many pictures as people see; the last one always is. Where nobody looks, they take time from the program's steps.
 PICTURE_S: Final = 1 / 60
+UNWATCHED_PICTURE_S: Final = 1 / 4
 
 CLOSE_S: Final = 2.0
 
@@ -45,6 +46,8 @@ class Screens:
         self._lock = threading.Lock()
         self._memories: dict[int, Pixels] = {}
         self._mirror: _Mirror | None = None
+        self.watched = True
+        """Whether anybody looks at the remote's screen."""
         self._shown = self._wanted = OWN_SLOT
         # What is yet to be released in worlds that are no longer shown.
         self._left: dict[int, Sequence[ScreenEvent]] = {}
@@ -93,7 +96,7 @@ class Screens:
                 self._mirror.close()
             self._mirror = None
         elif self._mirror is None:
-            self._mirror = _Mirror(*self._where, self._memories[self._shown])
+            self._mirror = _Mirror(*self._where, self._memories[self._shown], lambda: self.watched)
         else:
             self._mirror.show(self._memories[self._shown])
         self._report(Worlds(0, tuple(sorted(self._memories)), self._shown))
@@ -102,10 +105,11 @@ class Screens:
 class _Mirror:
     """A window over all of the remote's screen, and the thread that paints it. ``close`` takes it away."""
 
-    def __init__(self, display: str, xauthority: Path, memory: Pixels) -> None:
+    def __init__(self, display: str, xauthority: Path, memory: Pixels, is_watched: Callable[[], bool]) -> None:
         self._display = display
         self._xauthority = xauthority
         self._memory = memory
+        self._is_watched = is_watched
         self._changed = os.eventfd(1, os.EFD_NONBLOCK)
         self._pressed: deque[ScreenEvent] = deque()
         self._held: set[int] = set()
@@ -187,7 +191,7 @@ class _Mirror:
             self._hear(connection)
             if not self._await_change(connection, due):
                 continue
-            due = time.monotonic() + PICTURE_S
+            due = time.monotonic() + (PICTURE_S if self._is_watched() else UNWATCHED_PICTURE_S)
             np.copyto(painted, self._memory)
             send(connection, *image.put(window.id, gc.id, 0, 0, width, 0, height))
             # The server may read it until then.

@@ -243,6 +243,9 @@ class PageSession:
     def show(self, world: int) -> None:
         """There is one world alone."""
 
+    def watch(self, watched: bool) -> None:
+        """The browser is on that screen itself."""
+
     def tilt(self, joystick: Joystick) -> None:
         """Pages have no gamepads."""
 

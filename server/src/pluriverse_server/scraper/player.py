@@ -28,6 +28,10 @@ class Player(Protocol):
         """Show the world of that slot on the remote's screen, if there is one."""
         ...
 
+    def watch(self, watched: bool) -> None:
+        """Note whether anybody looks at the remote's screen."""
+        ...
+
     def tilt(self, joystick: Joystick) -> None:
         """Have a gamepad of the program's do this, if it has any."""
         ...

@@ -54,7 +54,7 @@ class ReaderThread:
             self._asked.put(settle)
 
     def read_now(self) -> Sample:
-        """Read here and now, unless the thread was ever asked; raise SourceError if the source can't be read."""
+        """Read here and now, unless the thread reads; raise SourceError if the source can't be read."""
         return self._read()
 
     def await_now(self) -> Sample:

@@ -152,6 +152,10 @@ class Session:
         if self._desktop.screens is not None:
             self._desktop.screens.show(world)
 
+    def watch(self, watched: bool) -> None:
+        if self._desktop.screens is not None:
+            self._desktop.screens.watched = watched
+
     def tilt(self, joystick: Joystick) -> None:
         if (play := self._play) is not None and play.pads is not None:
             play.pads.apply([JoystickEvent(joystick.event, joystick.value)], play.pace.now())

@@ -61,6 +61,7 @@ class SourceReader:
         screen = game.screen_sources
         others = {name: table for name, table in game.sources.items() if name not in screen}
         self._tables = game.sources
+        self._assignment = assignment
         self._settlers = Settlers(game.sources)
         self._readings: dict[str, Reading] = dict.fromkeys(game.sources, _UNREAD)
         self._screen = {name: make_reader(name, table, directory) for name, table in screen.items()}
@@ -128,7 +129,9 @@ class SourceReader:
         for name, thread in self._threads.items():
             if name not in self._pictures:
                 # A check may hang.
-                sample = thread.await_now() if isinstance(self._tables[name], TaskSource) else thread.read_now()
+                is_due = self._assignment is None or self._assignment.due()
+                checks = is_due and isinstance(self._tables[name], TaskSource)
+                sample = thread.await_now() if checks else thread.read_now()
                 self._readings[name] = self._settlers.feed(name, replace(sample, at=at, lag_s=0.0))
         return Cycle(at, dict(self._readings), time.monotonic() - started)
 

@@ -84,6 +84,7 @@ class Stepped(ABC):
         self.pads: Pads | None = None
         self.assignment: Assignment | None = None
         """Its task, if it has one."""
+        self._turns = b""
 
     @property
     @abstractmethod
@@ -217,10 +218,27 @@ class Stepped(ABC):
             self.last = self.sources.read_still(self.pace.unix(), screen=not self.has_ended)
         except (SourceError, ScreenLost, DisplayLost, OSError) as error:
             raise self.failed(error) from error
-        if self.screens is not None:
-            self.screens.touch(self.slot)
+        self._note_drawing()
         self.look_for_pads()
         return self.last
+
+    def see(self) -> tuple[Pixels, Sequence[tuple[int, int]]]:
+        """Return the picture, and its rows that may differ since the last call; see ``StillScreen.see``."""
+        assert self.still is not None
+        self._note_drawing()
+        return self.still.see()
+
+    def _note_drawing(self) -> None:
+        """Have the screen looked at by people and agents, unless its X server has done nothing since the last call."""
+        assert isinstance(self.pace, SteppedPace)
+        turns = self.pace.clock.turns()
+        if turns and turns == self._turns:
+            return
+        self._turns = turns
+        if self.still is not None:
+            self.still.may_differ = True
+        if self.screens is not None:
+            self.screens.touch(self.slot)
 
     def look_for_pads(self) -> None:
         if self.pads is not None:

@@ -14,7 +14,7 @@ from pluriverse_protocol.events import Event, PointerEvent, ScreenEvent
 from Xlib import X
 
 from pluriverse_server.display.injector import Injector
-from pluriverse_server.lockstep import to_rgb
+from pluriverse_server.lockstep import take_changes, to_rgb
 from pluriverse_server.sources.reading import Pixels
 from pluriverse_server.sources.screen.grab import Grabber
 from pluriverse_server.x11.connection import DisplayLost, ReportingLoss
@@ -40,7 +40,11 @@ class StillScreen:
         """
         self._display = display
         left, top, width, height = picture
-        self._pixels = np.empty((height, width, 3), np.uint8)
+        # Black, as the X server has it, and as agents see it.
+        self._drawn = np.zeros((height, width, 4), np.uint8)
+        self._pixels = np.zeros((height, width, 3), np.uint8)
+        self.may_differ = True
+        """Whether it may since it was last seen."""
         self._hidden = self._pixels[:0]
         if hidden is not None:
             x, y, across, down = hidden
@@ -71,14 +75,24 @@ class StillScreen:
     def apply(self, events: Sequence[Event]) -> None:
         self.injector.apply([event for event in events if isinstance(event, ScreenEvent)])
 
-    def see(self) -> Pixels:
-        """Return the picture: RGB, shape (height, width, 3), valid until the next call."""
+    def see(self) -> tuple[Pixels, Sequence[tuple[int, int]]]:
+        """Return the picture, valid until the next call, and in runs its rows that may differ since the last.
+
+        It is RGB, of shape (height, width, 3). A run is its first row, and how many they are.
+        """
+        if not self.may_differ:
+            return self._pixels, ()
+        self.may_differ = False
         if self._memory is not None:
-            to_rgb(self._memory, self._pixels)
-        elif self._grabber is not None:
-            to_rgb(self._grabber.grab()[0], self._pixels)
+            runs = take_changes(self._memory, self._drawn)
+        else:
+            assert self._grabber is not None
+            runs = take_changes(self._grabber.grab()[0], self._drawn)
+        for first, count in runs:
+            rows = slice(first, first + count)
+            to_rgb(self._drawn[rows], self._pixels[rows])
         self._hidden[:] = 0
-        return self._pixels
+        return self._pixels, runs
 
     def close(self) -> None:
         """Release what is held, let keys repeat again, and disconnect. May be called when the X server is gone."""

@@ -177,7 +177,8 @@ def send(connection: display.Display, *packed: bytes) -> None:
     own.request_queue.clear()
     own.data_send = b""
     own.request_serial = (own.request_serial + len(packed)) % 65536
-    own.socket.sendall(b"".join((data, *packed)))
+    if sent := b"".join((data, *packed)):
+        own.socket.sendall(sent)
 
 
 @contextlib.contextmanager
