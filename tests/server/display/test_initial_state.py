@@ -13,6 +13,7 @@ from pluriverse_server.x11.held_input import HeldInput
 from pluriverse_server.x11.keyboard_controls import KeyboardControls
 from pluriverse_server.x11.modifier_lock import KeyboardLocks, Locks
 from support.rfb import RfbClient
+from support.waiting import until
 from support.xwindow import Window
 from Xlib import XK, X
 from Xlib.ext import randr, xtest
@@ -148,8 +149,8 @@ def hold_buttons(left: Left) -> None:
 
 def hold_buttons_over_vnc(left: Left) -> None:
     left.viewer.pointer(30, 40, 0b101)
-    left.window.event(X.ButtonPress)
-    left.window.event(X.ButtonPress)
+    # Not for its events: those of buttons that were held before may still come.
+    until(lambda: left.root.query_pointer().mask, lambda mask: mask == X.Button1Mask | X.Button3Mask)
 
 
 def let_keys_move_the_pointer(left: Left) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Generator
 
 import psutil
 import pytest
-from pluriverse_server.scraper.tree import descendants, kill_below
+from pluriverse_server.scraper.tree import children, descendants, kill_below
 from support.waiting import until
 
 # A child, and a grandchild whose parent has gone; the first line tells both.
@@ -38,6 +38,18 @@ while True:
 """
 
 
+# Its children end at once, and are reaped one by one once it is told to.
+REAPS = """
+import os
+for _ in range(4000):
+    if os.fork() == 0:
+        os._exit(0)
+input("born\\n")
+for _ in range(4000):
+    os.wait()
+"""
+
+
 @pytest.fixture
 def family() -> Generator[tuple[subprocess.Popen[str], list[int]]]:
     process = subprocess.Popen([sys.executable, "-c", FAMILY], stdout=subprocess.PIPE, text=True)
@@ -55,6 +67,19 @@ def family() -> Generator[tuple[subprocess.Popen[str], list[int]]]:
 def test_orphans_are_found_below_whoever_adopts_them(family: tuple[subprocess.Popen[str], list[int]]) -> None:
     process, pids = family
     assert sorted(descendants(process.pid)) == sorted(pids)
+
+
+def test_children_are_listed_while_others_are_reaped() -> None:
+    with subprocess.Popen([sys.executable, "-c", REAPS], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdout.readline()
+        before = set(children(process.pid))
+        process.stdin.write(b"\n")
+        process.stdin.flush()
+        while listed := set(children(process.pid)):
+            assert listed <= before
+            before = listed
 
 
 def test_names_with_parentheses_and_spaces_are_no_trouble() -> None:

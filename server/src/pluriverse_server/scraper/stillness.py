@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from .tree import children
+
 # On a CPU, waiting for one, or for the kernel, as for a part of the program that is still on the disk. Such a thread
 # goes on by itself.
 _RUNNING: Final = b"RD"
@@ -100,10 +102,7 @@ def _ran_ns(clock: int) -> int:
 def process_tree(root: int) -> list[int]:
     pids = [root]
     for pid in pids:
-        with contextlib.suppress(OSError):
-            for task in Path(f"/proc/{pid}/task").iterdir():
-                with contextlib.suppress(OSError):
-                    pids += map(int, (task / "children").read_bytes().split())
+        pids += children(pid)
     return pids
 
 

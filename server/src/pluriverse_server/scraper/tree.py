@@ -5,6 +5,7 @@ Imports next to nothing, because each program's ``keeper`` uses it.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import signal
@@ -43,6 +44,20 @@ def told(path: str) -> bytes:
         os.close(file)
 
 
+def children(pid: int) -> list[int]:
+    """Return the children of a process, also dead ones; none where the kernel lists none."""
+    found: list[int] = []
+    with contextlib.suppress(OSError):
+        for task in os.listdir(f"{PROC}/{pid}/task"):  # noqa: PTH208 - each snapshot does this
+            with contextlib.suppress(OSError):
+                listed = told(path := f"{PROC}/{pid}/task/{task}/children").split()
+                # When one that it has just listed is reaped, the kernel leaves out others.
+                while listed and not set(listed) <= set(again := told(path).split()):
+                    listed = again
+                found += map(int, listed)
+    return found
+
+
 def adopt_orphans() -> None:
     """Make what this process' descendants leave behind its children, from now on."""
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
@@ -62,25 +77,26 @@ def die_with(parent: int) -> None:
 
 def descendants(root: int) -> list[int]:
     """Return the living processes below ``root``, parents before their children."""
-    children: dict[int, list[int]] = {}
-    for entry in os.scandir(PROC):
-        if not entry.name.isdigit():
-            continue
-        try:
-            stat = Path(entry.path, "stat").read_bytes()
-        except OSError:
-            continue
-        # The name stands in parentheses and may have any in it; after the last one come state and parent.
-        fields = stat[stat.rindex(b")") + 2 :].split()
-        # One whose main thread has ended is a zombie by its state, and lives on in its other threads.
-        if fields[0] != b"X" and (fields[0] != b"Z" or int(fields[_THREADS]) > 1):
-            children.setdefault(int(fields[1]), []).append(int(entry.name))
+    below: dict[int, list[int]] = {}
+    with os.scandir(PROC) as entries:
+        for entry in entries:
+            if not entry.name.isdigit():
+                continue
+            try:
+                stat = Path(entry.path, "stat").read_bytes()
+            except OSError:
+                continue
+            # The name stands in parentheses and may have any in it; after the last one come state and parent.
+            fields = stat[stat.rindex(b")") + 2 :].split()
+            # One whose main thread has ended is a zombie by its state, and lives on in its other threads.
+            if fields[0] != b"X" and (fields[0] != b"Z" or int(fields[_THREADS]) > 1):
+                below.setdefault(int(fields[1]), []).append(int(entry.name))
     found: list[int] = []
     wanted = [root]
     while wanted:
-        below = children.get(wanted.pop(), [])
-        found += below
-        wanted += below
+        next_ones = below.get(wanted.pop(), [])
+        found += next_ones
+        wanted += next_ones
     return found
 
 

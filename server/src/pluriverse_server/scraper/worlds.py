@@ -33,7 +33,7 @@ from pluriverse_server.x11.connection import SOCKETS
 
 from .descriptors import Maker, NotKept, Opened, Place, Plan, Template
 from .pads import KeptPads, Pads
-from .tree import PROC, told
+from .tree import PROC, children, told
 
 log = logging.getLogger(__name__)
 
@@ -239,7 +239,7 @@ class Siblings:
         waiting = [self.keeper]
         while waiting:
             parent = waiting.pop()
-            for child in _children(parent):
+            for child in children(parent):
                 seen.add(child)
                 if child in left_out:
                     continue
@@ -563,15 +563,6 @@ def _await_ends(ends: Sequence[int]) -> None:
             left.discard(end)
         if left and time.monotonic() > until:
             raise NotKept("a process does not end")
-
-
-def _children(pid: int) -> list[int]:
-    found: list[int] = []
-    with contextlib.suppress(OSError):
-        for task in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208 - each snapshot does this
-            with contextlib.suppress(OSError):
-                found += map(int, told(f"/proc/{pid}/task/{task}/children").split())
-    return found
 
 
 def _end_of(pid: int) -> tuple[str, int]:
