@@ -336,8 +336,9 @@ int template_fork(const char *path, const void *page, void (*note)(void)) {
     not_forked = 0;
     if (!_setjmp(at_fork)) {
         int between = clone(fork_once, stack + STACK_BYTES, CLONE_VM | CLONE_VFORK, NULL);
-        if (between > 0) RAW(wait4, between, NULL, __WALL, NULL);
-        else not_forked = errno;
+        if (between < 0) not_forked = errno;
+        /* An X server that sleeps passes for one that has drawn all. */
+        else while (!RAW(wait4, between, NULL, __WALL | WNOHANG, NULL)) RAW(sched_yield);
         if (not_forked && !call_hub(path)) {
             RAW(writev, hub, &(struct iovec){(int32_t[2]){ancestor, -not_forked}, 2 * sizeof(int32_t)}, 1);
             RAW(close, hub);
