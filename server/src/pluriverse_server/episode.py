@@ -75,6 +75,7 @@ class Episode:
     environment: Environment
     seed: int
     fps: float
+    asked: bool = True
     picture: tuple[int, int, int, int] | None = None
     spaces: Spaces | None = None
     started_at: float | None = None
@@ -244,16 +245,15 @@ class EpisodeMachine:
     def _begin(self, following: Episode | None) -> list[Output]:
         """Begin the episode that was asked for, or another one of the same environment."""
         previous = self.episode
-        asked = following is not None
         if following is None:
             assert previous is not None
-            following = Episode(0, previous.environment, self._draw_seed(), previous.fps)
+            following = Episode(0, previous.environment, self._draw_seed(), previous.fps, asked=False)
         self.episode = replace(following, episode_id=previous.episode_id + 1 if previous else 1)
-        return [*self._describe_state(), self._begin_output(asked=asked)]
+        return [*self._describe_state(), self._begin_output()]
 
-    def _begin_output(self, *, asked: bool = True) -> Begin:
+    def _begin_output(self) -> Begin:
         episode = self._current
-        return Begin(episode.episode_id, episode.environment, episode.seed, episode.fps, asked)
+        return Begin(episode.episode_id, episode.environment, episode.seed, episode.fps, episode.asked)
 
     def _start(self, now: float, info: Mapping[str, Any] | None) -> list[Output]:
         episode = self._current
