@@ -15,11 +15,12 @@ from pluriverse.adapters.core import Core
 from pluriverse.adapters.pictures import PictureOptions, Pixels
 from pluriverse.errors import Closed, ConfigurationError, Misuse, ResetNeeded
 from pluriverse.rewarder import step_channel as rewarder_step_channel
-from pluriverse.rewarder.result import Result
+from pluriverse.rewarder.result import RUNNING, Result
 from pluriverse.vnc import VncOptions
 from pluriverse_protocol.step_channel import View
 from support.leftovers import Leftovers
 from support.remotes import ROOT, daemon_at, on_machine
+from support.waiting import until
 
 pytestmark = pytest.mark.browser
 
@@ -291,6 +292,24 @@ def test_program_that_dies_while_the_agent_thinks_is_noticed_by_the_next_step(ad
         assert step(core, UP).lost
         begin(core, seed=1)
         assert not step(core, UP).lost
+
+
+def test_episode_that_ends_before_its_agent_looks_is_begun_again_and_not_taken_for_the_one_after_it(
+    address: str,
+) -> None:
+    with Core(POLE, address, clock="lockstep") as core:
+        wanted = begin(core, seed=1).picture.copy()
+        before = begin(core, seed=2).episode_id or 0
+        connection = core.env.require().by_index[0]
+        assert connection is not None
+        core.reset(0, 1)
+        rewarder = connection.rewarder
+        until(lambda: rewarder.peek().peek == (before + 1, RUNNING))
+        program_of(core).kill()
+        until(lambda: rewarder.peek().peek == (before + 2, RUNNING))
+        assert core.receive(1) == [0]
+        assert core.result(0).episode_id == before + 3
+        assert np.array_equal(core.result(0).picture, wanted)
 
 
 def test_step_of_a_program_that_hangs_is_given_up_and_the_next_episode_is_fine(

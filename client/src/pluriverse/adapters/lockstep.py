@@ -79,8 +79,9 @@ class _Copy:
     # Why the last step channel broke.
     fault: str = ""
     episode_id: int = 0
-    # The episode that begins: its number once the remote has granted it.
+    # The episode that begins: its number once the remote has granted it, and that of the one that was asked for.
     granted: int | None = None
+    wanted: int | None = None
     # The first frame of the last episode that has begun, which may be before it is asked for.
     first: Result | None = None
     # Of a slot: the number under which the episode that begins was asked for, and what it is to be, if not as before.
@@ -415,7 +416,7 @@ class Lockstep:
                 self._env.reset_one(copy.remote, seed=seed)
         # The remote has begun the next one already.
         copy.granted = copy.episode_id + 1 if joins else None
-        copy.phase = Phase.RESETTING
+        copy.phase, copy.wanted = Phase.RESETTING, None
         copy.seed = None if joins else seed
         copy.trail, copy.restoring, copy.again, copy.retried = None, restoring, None, retried
         if copy.slot and copy.step_channel is not None:
@@ -448,6 +449,8 @@ class Lockstep:
             return
         if copy.granted is None:
             look = self._env.poll([copy.remote])[copy.remote]
+            if wanted := look.info.get("env_status.reset.episode_id"):
+                copy.wanted = int(wanted)
             if look.masked_observation or look.episode_id is None:
                 self._env.require_usable(copy.remote)
                 return
@@ -460,7 +463,11 @@ class Lockstep:
         if copy.step_channel is None:
             copy.granted = None
         elif copy.first is not None and (copy.first.episode_id or 0) >= copy.granted:
-            self._first(copy, copy.first)
+            if copy.wanted in (None, copy.first.episode_id) or copy.seed is None:
+                self._first(copy, copy.first)
+            else:
+                # It has ended before its first frame came, and the remote has begun another, of another seed.
+                self._begin(copy, copy.seed, join=False, restoring=copy.restoring, retried=copy.retried)
 
     def _look_for_slot(self, copy: _Copy) -> None:
         """See whether a slot is free, and has begun its episode."""
