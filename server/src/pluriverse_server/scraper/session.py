@@ -384,6 +384,7 @@ class Session:
                 _log_output_tail(play)
             # What only had to make way for another begins as well as ever.
             if not isinstance(error, asyncio.CancelledError) or not self._set_aside(play):
+                self._forget(play)
                 await play.stop()
             elif current:
                 self._play = None
